@@ -1,0 +1,54 @@
+# Every target sets up what it needs first; see CONTRIBUTING.md.
+# Another interpreter: make PYTHON=/path/to/python3.12 ... (3.11 or newer).
+
+SUITABLE := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do \
+	$$p -c '$(SUITABLE)' >/dev/null 2>&1 && echo $$p && exit; done; echo python3)
+PY := .venv/bin/python
+
+PARTS := reference simulator conformance loadtest tools
+EVERYTHING := reference,simulator,conformance,loadtest,bench,dev
+SETUP_INPUTS := pyproject.toml constraints.txt $(wildcard tools/setup_kit/*.py tools/setup_kit/*.cmake)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo bench soak test lint format clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/.ready-all ## Set up .venv with every part and the tools to work on them
+
+# Enough to run the server, the demo and the benchmark.
+.venv/.ready: $(SETUP_INPUTS)
+	@PYTHONPATH=tools $(PYTHON) -m setup_kit --extras reference,bench
+	@touch $@
+
+.venv/.ready-all: $(SETUP_INPUTS)
+	@PYTHONPATH=tools $(PYTHON) -m setup_kit --extras $(EVERYTHING)
+	@touch $@ .venv/.ready
+
+demo: .venv/.ready ## Play the sessions example against a real server and show what it saved
+	@$(PY) reference/demo/run.py
+
+bench: .venv/.ready ## Measure the fan-out from a kept conversation and print the table
+	@$(PY) reference/bench/run.py
+
+test: lint ## Lint, type-check and run all tests but the long ones
+	$(PY) -m pytest
+
+soak: .venv/.ready-all ## Run the long tests
+	$(PY) -m pytest -m soak --timeout=1200
+
+lint: .venv/.ready-all ## Check style, format and types
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	@set -e; for part in $(PARTS); do echo "$(PY) -m mypy $$part"; $(PY) -m mypy $$part; done
+
+format: .venv/.ready-all ## Format the code and mend what ruff can mend
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+clean: ## Remove what tests and tools leave behind, but not .venv
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	find $(PARTS) -name __pycache__ -type d -exec rm -rf {} +

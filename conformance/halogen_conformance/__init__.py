@@ -1,0 +1,1 @@
+"""Checks any server of the sessions protocol, row by row, from the outside."""

@@ -1,0 +1,1 @@
+"""Load tests for servers of the sessions protocol, with the rules checked under load."""

@@ -1,0 +1,72 @@
+"""``halogen-reference``: start the server."""
+
+import argparse
+import socket
+import sys
+
+import uvicorn
+
+from halogen_reference import __version__, settings
+from halogen_reference.engine.llama.engine import LlamaEngine, Size
+from halogen_reference.engine.llama.model import Model, ModelError
+from halogen_reference.http.app import build_app
+from halogen_reference.server import build
+from halogen_reference.settings import SettingError, Settings, packaged_model
+
+_ABOUT = """Serve a GGUF model over Chat Completions, Messages and Responses, with named
+conversations: keep, fork and join. Everything is set by environment variables; see the README's
+table."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the server until it is told to stop. Returns the exit code: 2 for a bad setting."""
+    parser = argparse.ArgumentParser("halogen-reference", description=_ABOUT)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--port", type=int, help="the port to listen on (HALOGEN_API_PORT)")
+    options = parser.parse_args(arguments)
+    try:
+        chosen = settings.read()
+        engine = start_engine(chosen)
+    except (SettingError, ModelError) as error:
+        print(f"halogen-reference: {error}", file=sys.stderr)
+        return 2
+    port = chosen.port if options.port is None else options.port
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((chosen.host, port))
+        except OSError as error:
+            print(
+                f"halogen-reference: cannot listen on {chosen.host}:{port} ({error.strerror}): "
+                "choose another HALOGEN_API_PORT",
+                file=sys.stderr,
+            )
+            return 2
+        address = f"http://{chosen.host}:{listener.getsockname()[1]}"
+        print(f"halogen-reference: {engine.model_id} on {address}", flush=True)
+        config = uvicorn.Config(
+            build_app(build(engine, chosen)),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=5,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+    return 0
+
+
+def start_engine(chosen: Settings) -> LlamaEngine:
+    """The llama.cpp engine for these settings. Raises SettingError, ModelError."""
+    model = Model(chosen.checkpoint or packaged_model())
+    context = chosen.context or model.trained_context
+    if context > model.trained_context:
+        raise SettingError(
+            f"HALOGEN_CTX={context} is more than the {model.trained_context} tokens "
+            f"{model.name} was trained on"
+        )
+    pool = chosen.pool or 2 * context
+    if pool < context:
+        raise SettingError(
+            f"HALOGEN_KV_POOL_POSITIONS={pool} does not hold one context of {context} tokens"
+        )
+    size = Size(context, pool, chosen.slots, chosen.threads, chosen.queue_timeout)
+    return LlamaEngine(model, size)

@@ -1,0 +1,16 @@
+"""The line Claude Code puts before its system prompt (MAP-7, P14).
+
+It names the client's version and differs between the requests of one conversation, so it would
+spoil every match at the first token. It is taken off the ``system`` field only: a user who quotes
+such a line in a message keeps it.
+"""
+
+_MARK = "x-anthropic-billing-header:"
+
+
+def without_attribution(texts: list[str]) -> tuple[list[str], str]:
+    """The system prompt's texts without the line, and the line ("" when there was none)."""
+    if not texts or not texts[0].startswith(_MARK):
+        return texts, ""
+    line, _, rest = texts[0].partition("\n")
+    return [text for text in (rest, *texts[1:]) if text], line

@@ -1,0 +1,221 @@
+"""Who gets memory and who is in the next batch. Plain arithmetic: it calls nothing in llama.cpp.
+
+The rules, in order: requests are placed as they arrived; kept states go before anyone waits; a
+placed request has cells for its whole prompt; when a running reply needs one more cell and no kept
+state is left to go, the youngest reply gives its cells up and is evaluated again later, which its
+client sees only as a pause.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from halogen_reference.engine.llama.cells import Cells
+from halogen_reference.engine.llama.context import Copy, Remove, Row, SequenceEdit
+from halogen_reference.engine.llama.sequence import LlamaState, Reply, Slot
+
+PREFILL_ALONE = 252
+"""Prompt tokens in a batch when no reply is being decoded."""
+PREFILL_BESIDE = 64
+"""And when some are: a long prompt slows the streams down but never stops them."""
+WORTH_SHARING = 32
+"""Tokens two prompts must have in common before one waits for the other's."""
+
+
+class Scheduler:
+    """Places replies into sequences and plans batches."""
+
+    def __init__(self, *, cells: int, sequences: int, slots: int, token_bytes: int) -> None:
+        self.cells = Cells(cells)
+        self.waiting: deque[Reply] = deque()
+        self.running: list[Reply] = []
+        self.release_one: Callable[[], bool] = lambda: False
+        self._slots = slots
+        self._token_bytes = token_bytes
+        self._sequences = list(range(sequences))
+        self._edits: list[SequenceEdit] = []
+        self._garbage: list[Slot] = []
+
+    def edits(self) -> list[SequenceEdit]:
+        """The sequence edits to apply before the next batch, handed over once."""
+        if not self.running:
+            self._collect()
+        edits, self._edits = self._edits, []
+        return edits
+
+    def place(self) -> None:
+        """Move waiting replies into free sequences, in the order they came."""
+        while self.waiting and len(self.running) < self._slots:
+            reply = self.waiting[0]
+            if not self._make_room(reply):
+                break
+            self.waiting.popleft()
+            self._put(reply)
+            self.running.append(reply)
+            reply.announce()
+
+    def plan(self) -> list[tuple[Reply, Row]]:
+        """The next batch: a token for each reply being decoded, then prompts in order."""
+        batch: list[tuple[Reply, Row]] = []
+        for reply in list(self.running):
+            if reply in self.running and reply.decoding and self._grow(reply):
+                batch.append((reply, self._row(reply, 1)))
+        batch = [(reply, row) for reply, row in batch if reply in self.running]
+        budget = (PREFILL_BESIDE if batch else PREFILL_ALONE) + len(batch)
+        for reply in self.running:
+            left = budget - sum(len(row.tokens) for _, row in batch)
+            if left <= 0:
+                break
+            if not reply.decoding and not self._waits_for_another(reply):
+                batch.append((reply, self._row(reply, min(left, reply.waiting_tokens))))
+        return batch
+
+    def remove(self, reply: Reply) -> None:
+        """Take a running reply out and give its memory back."""
+        self.running.remove(reply)
+        self._vacate(reply)
+
+    def keep(self, reply: Reply, tokens: list[int], inside: int) -> LlamaState:
+        """Take a running reply out and keep its first ``inside`` tokens as a state.
+
+        ``tokens`` are what the state stands for; those after ``inside`` spell the rest of a reply
+        that was cut in the middle of a token.
+        """
+        slot = reply.slot
+        assert slot is not None
+        self.cells.drop(slot.cells[reply.resident :])
+        slot.cells = slot.cells[: reply.resident]
+        self.running.remove(reply)
+        reply.slot = None
+        resident = min(reply.resident, inside)
+        return LlamaState(tokens, resident, slot, self._token_bytes, self._free)
+
+    def adopt(self, tokens: list[int]) -> LlamaState | None:
+        """An empty sequence with cells for a state that is read from a file; None when full."""
+        if not self._make_space(len(tokens)):
+            return None
+        slot = Slot(self._sequences.pop(), self.cells.take(len(tokens)))
+        return LlamaState(tokens, len(tokens), slot, self._token_bytes, self._free)
+
+    def _free(self, slot: Slot) -> None:
+        self._garbage.append(slot)
+
+    def _collect(self) -> None:
+        """Give freed sequences back to llama.cpp.
+
+        Not done while replies run, unless memory is short: llama.cpp fills the holes at once, and
+        a reply whose tokens do not lie in order is rounded differently (see ``UBATCH``).
+        """
+        for slot in self._garbage:
+            self.cells.drop(slot.cells)
+            self._edits.append(Remove(slot.sequence))
+            self._sequences.append(slot.sequence)
+        self._garbage.clear()
+
+    def _make_room(self, reply: Reply) -> bool:
+        """Room for the reply's whole prompt and a step of every running reply."""
+        own = len(reply.tokens) - self._reusable(reply)
+        if self._make_space(own + len(self.running)):
+            return True
+        if not self.running:
+            self._drop_pins(reply)
+        return self._make_space(own + len(self.running))
+
+    def _make_space(self, cells: int, *, sequences: int = 1) -> bool:
+        while self.cells.free < cells or len(self._sequences) < sequences:
+            if self._garbage:
+                self._collect()
+            elif not self.release_one():
+                return False
+        return True
+
+    def _drop_pins(self, head: Reply) -> None:
+        """Nothing runs and yet there is no room: states that only waiting requests still hold are
+        in the way. They start cold instead; the answer is the same, only later."""
+        for reply in self.waiting:
+            if reply is not head and reply.start is not None:
+                reply.start.release()
+                reply.start = None
+
+    def _reusable(self, reply: Reply) -> int:
+        """Tokens taken from the start state. The prompt's last token is evaluated in any case:
+        its logits choose the reply's first (P06)."""
+        if reply.start is None:
+            return 0
+        return min(reply.job.reuse, reply.start.resident, len(reply.tokens) - 1)
+
+    def _put(self, reply: Reply) -> None:
+        shared = self._reusable(reply)
+        slot = Slot(self._sequences.pop(), np.empty(0, dtype=np.int32))
+        if reply.start is not None:
+            slot.cells = self.cells.share(reply.start.slot.cells[:shared])
+            self._edits.append(Copy(reply.start.slot.sequence, slot.sequence, shared))
+            reply.start.release()
+            reply.start = None
+        reply.resident = shared
+        slot.cells = np.concatenate([slot.cells, self.cells.take(len(reply.tokens) - shared)])
+        reply.slot = slot
+
+    def _vacate(self, reply: Reply) -> None:
+        if reply.slot is not None:
+            self._free(reply.slot)
+            reply.slot = None
+        reply.resident = 0
+
+    def _row(self, reply: Reply, count: int) -> Row:
+        assert reply.slot is not None
+        at = reply.resident
+        tokens = reply.tokens[at : at + count]
+        return Row(reply.slot.sequence, at, tokens, at + count == len(reply.tokens))
+
+    def _grow(self, reply: Reply) -> bool:
+        """One more cell for a reply being decoded, at the expense of the youngest if need be."""
+        slot = reply.slot
+        assert slot is not None
+        if len(slot.cells) > reply.resident:
+            return True
+        while not self._make_space(1, sequences=0):
+            youngest = self.running[-1]
+            self.remove(youngest)
+            self.waiting.appendleft(youngest)
+            if youngest is reply:
+                return False
+        slot.cells = np.append(slot.cells, self.cells.take(1))
+        return True
+
+    def _waits_for_another(self, reply: Reply) -> bool:
+        """Requests that arrive together often begin alike. The first evaluates what they have in
+        common, the others share its cells; True while that is still on its way."""
+        best, most = None, max(reply.resident, WORTH_SHARING)
+        for other in self.running[: self.running.index(reply)]:
+            common = _common(reply.prompt, other.prompt)
+            if common - reply.resident >= WORTH_SHARING and common > most:
+                best, most = other, common
+        if best is None:
+            return False
+        most = min(most, len(reply.tokens) - 1)
+        if best.resident < most:
+            return True
+        self._share(best, reply, most)
+        return False
+
+    def _share(self, source: Reply, target: Reply, count: int) -> None:
+        assert source.slot is not None and target.slot is not None
+        slot = target.slot
+        self._edits.append(Remove(slot.sequence))
+        self._edits.append(Copy(source.slot.sequence, slot.sequence, count))
+        self.cells.drop(slot.cells[:count])
+        shared = self.cells.share(source.slot.cells[:count])
+        slot.cells = np.concatenate([shared, slot.cells[count:]])
+        target.resident = count
+
+
+def _common(
+    one: "np.ndarray[tuple[int], np.dtype[np.int32]]",
+    two: "np.ndarray[tuple[int], np.dtype[np.int32]]",
+) -> int:
+    """Length of the common beginning of two prompts."""
+    length = min(len(one), len(two))
+    differing = np.flatnonzero(one[:length] != two[:length])
+    return int(differing[0]) if len(differing) else length

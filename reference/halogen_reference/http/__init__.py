@@ -1,0 +1,1 @@
+"""The HTTP side: sockets to bytes and back. Nothing below it knows of HTTP."""

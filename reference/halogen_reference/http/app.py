@@ -1,0 +1,111 @@
+"""The application: routes to endpoints, and errors in each route's own shape."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from halogen_reference.dialects import DIALECTS
+from halogen_reference.dialects.failure import openai_error
+from halogen_reference.errors import RequestError
+from halogen_reference.http.replies import Replies
+from halogen_reference.server import Server
+
+
+def build_app(server: Server) -> Starlette:
+    """The ASGI application; starts the engine with its lifespan and stops it at the end."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await server.engine.start()
+        try:
+            yield
+        finally:
+            await server.engine.stop()
+
+    routes = [
+        *(
+            Route(path, Replies(server, path, dialect), methods=["POST"])
+            for path, dialect in DIALECTS.items()
+        ),
+        Route("/v1/models", lambda request: JSONResponse(_models(server))),
+        Route("/v1/models/{model:path}", lambda request: _model(server, request)),
+        Route("/health", lambda request: JSONResponse({"status": "ok"})),
+        Route("/metrics", lambda request: _metrics(server)),
+    ]
+    if server.settings.fork:
+        routes.append(Route("/halogen/handles", lambda request: JSONResponse(_handles(server))))
+    handlers = {HTTPException: _refused}
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+
+
+def _metrics(server: Server) -> Response:
+    return Response(server.metrics.page(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _models(server: Server) -> dict[str, object]:
+    """One body both SDKs can read."""
+    ids = server.settings.model_ids or (server.model_id,)
+    data = [_describe(name) for name in ids]
+    return {
+        "object": "list",
+        "data": data,
+        "has_more": False,
+        "first_id": ids[0],
+        "last_id": ids[-1],
+    }
+
+
+def _describe(name: str) -> dict[str, object]:
+    return {
+        "id": name,
+        "object": "model",
+        "created": 0,
+        "owned_by": "halogen-reference",
+        "type": "model",
+        "display_name": name,
+        "created_at": "1970-01-01T00:00:00Z",
+        "lifecycle": "active",
+    }
+
+
+def _model(server: Server, request: Request) -> Response:
+    name = request.path_params["model"]
+    if name not in (server.settings.model_ids or (server.model_id,)):
+        raise HTTPException(404, f"there is no model {name!r} here")
+    return JSONResponse(_describe(name))
+
+
+def _handles(server: Server) -> dict[str, object]:
+    """LIST-1, LIST-2: every live name and no other."""
+    table = server.sessions.table
+    data = [
+        {
+            "name": entry.name,
+            "tokens": len(entry.kept.state.tokens),
+            "bytes": entry.kept.state.size,
+            "parent": entry.parent,
+            "source": entry.source,
+            "created_at": entry.created_at,
+            "last_used_at": entry.last_used_at,
+            "expires_at": table.expires_at(entry),
+            "on_disk": False,
+        }
+        for entry in table.live()
+    ]
+    return {"object": "list", "data": data, "max_handles": table.cap, "ttl_s": table.ttl}
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Errors raised before a route's own endpoint: unknown paths, wrong methods."""
+    assert isinstance(error, HTTPException)
+    dialect = DIALECTS.get(request.url.path)
+    shape = dialect.error if dialect else openai_error
+    answer = shape(RequestError(error.status_code, error.detail))
+    headers = {**(error.headers or {}), **answer.headers}
+    return JSONResponse(answer.body, answer.status, headers)

@@ -1,0 +1,94 @@
+"""One HTTP exchange: the body read, the answer sent, the client's leaving noticed."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from typing import TypeVar
+
+from pydantic_core import to_json
+from starlette.types import Message, Receive, Scope, Send
+
+from halogen_reference.errors import RequestError
+
+BODY_LIMIT = 32 * 2**20
+"""Bytes of a request body."""
+
+_T = TypeVar("_T")
+
+
+class ClientLeft(Exception):
+    """The client closed the connection; nobody is there to answer."""
+
+
+class Exchange:
+    """A request's body and the way back to its client."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.request_id = f"req_{secrets.token_hex(12)}"
+        self.status = 0
+        self.headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self._receive, self._send = receive, send
+
+    def header(self, name: str) -> str | None:
+        """A request header; given more than once, its values with ``, `` between."""
+        wanted = name.lower().encode()
+        values = [value.decode("latin-1") for key, value in self.headers if key == wanted]
+        return ", ".join(values) if values else None
+
+    async def body(self) -> bytes:
+        """The whole body. Raises RequestError 413 when it is too large, ClientLeft."""
+        chunks, size = [], 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientLeft
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > BODY_LIMIT:
+                raise RequestError(413, f"the request body is over {BODY_LIMIT // 2**20} MiB")
+            if not message.get("more_body", False):
+                return b"".join(chunks)
+
+    async def attended(self, work: Awaitable[_T]) -> _T:
+        """Do some work while the client waits for it; if it leaves, the work is cancelled and
+        ClientLeft raised. Only after :meth:`body`."""
+        task = asyncio.ensure_future(work)
+        leaving = asyncio.ensure_future(self._receive_disconnect())
+        try:
+            await asyncio.wait([task, leaving], return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise ClientLeft
+        finally:
+            for pending in (task, leaving):
+                pending.cancel()
+            await asyncio.wait([task, leaving])
+
+    async def send_json(
+        self, status: int, content: object, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """A whole answer."""
+        body = to_json(content)
+        kind = {"content-type": "application/json", "content-length": str(len(body))}
+        await self._begin(status, {**kind, **(headers or {})})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def send_stream(self, headers: Mapping[str, str], chunks: AsyncIterator[bytes]) -> None:
+        """A streamed answer; the connection is closed after the last chunk."""
+        await self._begin(200, headers)
+        async for chunk in chunks:
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self.status = status
+        ids = {"x-request-id": self.request_id, "request-id": self.request_id}
+        raw = [
+            (name.encode(), value.encode("latin-1")) for name, value in {**ids, **headers}.items()
+        ]
+        start: Message = {"type": "http.response.start", "status": status, "headers": raw}
+        await self._send(start)
+
+    async def _receive_disconnect(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass

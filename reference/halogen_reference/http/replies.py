@@ -1,0 +1,126 @@
+"""The endpoint of the three routes: a body in, a reply out, streamed or whole."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from halogen_reference.dialects import Dialect, Request
+from halogen_reference.dialects.sse import HEADERS
+from halogen_reference.errors import RequestError
+from halogen_reference.http.exchange import ClientLeft, Exchange
+from halogen_reference.reply import ReplyEvent, ReplyFailed
+from halogen_reference.server import Server
+from halogen_reference.sessions.sessions import Wish
+from halogen_reference.turn import Turn
+
+log = logging.getLogger(__name__)
+
+KEEPALIVE_S = 10.0
+"""Seconds of silence after which a stream shows a sign of life (P19)."""
+
+Events = AsyncGenerator[tuple[int, ReplyEvent]]
+
+
+class Replies:
+    """ASGI endpoint for one dialect."""
+
+    def __init__(self, server: Server, route: str, dialect: Dialect[Any]) -> None:
+        self._server, self._route, self._dialect = server, route, dialect
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(scope, receive, send)
+        headers: dict[str, str] = {}
+        try:
+            await self._answer(exchange, headers)
+        except ClientLeft:
+            exchange.status = exchange.status or 499
+        except RequestError as error:
+            await self._refuse(exchange, error, headers)
+        except Exception:
+            log.exception("request %s failed", exchange.request_id)
+            if exchange.status:
+                raise
+            message = (
+                f"the server failed on this request; its log tells more ({exchange.request_id})"
+            )
+            await self._refuse(exchange, RequestError(500, message), headers)
+        finally:
+            outcome = headers.get("x-halogen-from", "none")
+            self._server.metrics.requests.labels(self._route, exchange.status, outcome).inc()
+
+    async def _answer(self, exchange: Exchange, headers: dict[str, str]) -> None:
+        server = self._server
+        wish = self._wish(exchange)
+        # What is said when the request cannot be read; what becomes of it is known below (FROM-1).
+        failure = server.sessions.outcome_of_failure(wish)
+        if failure is not None:
+            headers["x-halogen-from"] = failure.value
+        body = await exchange.body()
+        request = self._dialect.parse(body, check_model=server.check_model)
+        turn = Turn(server.engine, server.sessions, server.metrics, request.call, wish)
+        if turn.outcome is not None:
+            headers["x-halogen-from"] = turn.outcome.value
+        if turn.keeps is not None:
+            headers["x-halogen-keep"] = "accepted" if turn.keeps else "refused"
+        async with aclosing(turn.events()) as events:
+            first = await exchange.attended(anext(events))
+            if request.call.stream:
+                chunks = self._stream(request, first, events)
+                stream_headers = {**HEADERS, **headers}
+                async with aclosing(chunks):
+                    await exchange.attended(exchange.send_stream(stream_headers, chunks))
+            else:
+                reply = await exchange.attended(self._whole(request, events))
+                await exchange.send_json(200, reply, headers)
+
+    def _wish(self, exchange: Exchange) -> Wish:
+        if not self._server.settings.fork:
+            return Wish()
+        return Wish(exchange.header("x-halogen-from"), exchange.header("x-halogen-keep"))
+
+    async def _refuse(
+        self, exchange: Exchange, error: RequestError, headers: dict[str, str]
+    ) -> None:
+        answer = self._dialect.error(error, exchange.request_id)
+        await exchange.send_json(answer.status, answer.body, {**headers, **answer.headers})
+
+    async def _whole(self, request: Request, events: Events) -> object:
+        choices: list[list[ReplyEvent]] = [[] for _ in range(request.call.n)]
+        try:
+            async for choice, event in events:
+                choices[choice].append(event)
+        except ReplyFailed as error:
+            raise RequestError(500, str(error)) from None
+        return self._dialect.reply(request, choices)
+
+    async def _stream(
+        self, request: Request, first: tuple[int, ReplyEvent], events: Events
+    ) -> AsyncGenerator[bytes]:
+        stream = self._dialect.stream(request)
+        choice, event = first
+        yield stream.feed(event, choice)
+        pending: asyncio.Task[tuple[int, ReplyEvent]] | None = None
+        try:
+            while True:
+                pending = pending or asyncio.ensure_future(anext(events))
+                done, _ = await asyncio.wait([pending], timeout=KEEPALIVE_S)
+                if not done:
+                    yield stream.keepalive()
+                    continue
+                choice, event = pending.result()
+                pending = None
+                chunk = stream.feed(event, choice)
+                if chunk:
+                    yield chunk
+        except StopAsyncIteration:
+            yield stream.end()
+        except ReplyFailed as error:
+            yield stream.failed(str(error))
+        finally:
+            if pending is not None:
+                pending.cancel()
+                await asyncio.wait([pending])

@@ -1,0 +1,1 @@
+"""The sessions protocol without a model: simulated engine, faults, agent harness traffic."""

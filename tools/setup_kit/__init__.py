@@ -1,0 +1,1 @@
+"""Sets up the project's virtual environment; `make` runs it. Standard library only."""
