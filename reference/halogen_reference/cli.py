@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
                 file=sys.stderr,
             )
             return 2
+        # Whoever reads the line below may connect at once; uvicorn answers when it has started.
+        listener.listen(2048)
         address = f"http://{chosen.host}:{listener.getsockname()[1]}"
         print(f"halogen-reference: {engine.model_id} on {address}", flush=True)
         config = uvicorn.Config(

@@ -110,7 +110,9 @@ class Conversation:
 
 
 def conversation(items: list[Item], tools: list[Tool] | None = None) -> Conversation:
-    """Build the canonical form: neighbouring system texts merge, empty system texts go."""
+    """Build the canonical form: neighbouring system texts merge, empty system texts go, and line
+    breaks between a text and its calls, which clients drop and add, are not part of the text (P07).
+    """
     merged: list[Item] = []
     for item in items:
         if isinstance(item, System):
@@ -120,5 +122,7 @@ def conversation(items: list[Item], tools: list[Tool] | None = None) -> Conversa
             if isinstance(before, System):
                 merged[-1] = System(f"{before.text}\n{item.text}")
                 continue
+        elif isinstance(item, Assistant) and item.calls:
+            item = replace(item, text=item.text.rstrip("\n"))
         merged.append(item)
     return Conversation(tuple(merged), tuple(tools or ()))

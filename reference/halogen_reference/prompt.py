@@ -21,7 +21,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from halogen_reference import tool_form
 from halogen_reference.call import Opening
 from halogen_reference.conversation import Assistant, Conversation, System, ToolResult, User
-from halogen_reference.errors import invalid
+from halogen_reference.errors import RequestError, invalid
+
+# With the line breaks after it, which templates strip.
+_TAG = re.compile(rf"(?:{tool_form.THINK_OPEN}|{tool_form.THINK_CLOSE})\n*")
 
 
 class Seam(NamedTuple):
@@ -67,7 +70,7 @@ class ChatTemplate:
         self._offers_tools = "tools" in source and "<tool_call>" in source
         # Unguessable, so no client can put a mark into its text.
         self._nonce = f"M{secrets.token_hex(12)}"
-        self._mark = re.compile(rf"{self._nonce}:(-?\d+)([se]);")
+        self._mark = re.compile(rf"{self._nonce}:(-?\d+)([sme]);")
 
     def render(self, conversation: Conversation, opening: Opening = Opening.REPLY) -> Prompt:
         """The prompt for a reply. Raises RequestError 400 when the template refuses it."""
@@ -81,16 +84,17 @@ class ChatTemplate:
                 **self._texts,
             )
         except TemplateError as error:
-            raise invalid(
-                f"the model's chat template refuses this history: {error}", "messages"
-            ) from None
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise invalid(
-                f"the model's chat template fails on this history: {error}", "messages"
-            ) from None
+            raise self._failure("refuses", error) from None
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            raise self._failure("fails on", error) from None
         if not text.startswith(self._prefix):
             text = self._prefix + text
         return tuple(self._pieces(text, conversation, opening))
+
+    def _failure(self, verb: str, error: Exception) -> RequestError:
+        # A template may quote the message it refuses: whoever saw a mark could forge one.
+        why = self._mark.sub("", str(error))
+        return invalid(f"the model's chat template {verb} this history: {why}", "messages")
 
     def _messages(self, conversation: Conversation) -> Iterator[dict[str, str]]:
         items = conversation.items
@@ -114,28 +118,40 @@ class ChatTemplate:
                     text = tool_form.result(result)
                     yield {"role": "user", "content": self._marked(index, text)}
                 case Assistant() as turn:
-                    text = tool_form.turn(turn)
+                    # Templates cut a turn at these tags: each part needs a mark of its own.
+                    middle = f"{self._nonce}:{index}m;"
+                    text = _TAG.sub(rf"\g<0>{middle}", tool_form.turn(turn))
                     yield {"role": "assistant", "content": self._marked(index, text)}
 
     def _marked(self, index: int, text: str) -> str:
         return f"{self._nonce}:{index}s;{text}{self._nonce}:{index}e;"
 
     def _pieces(self, text: str, conversation: Conversation, opening: Opening) -> Iterator[Piece]:
-        """Cut at the marks. Text between a message's two marks is content, all else template."""
+        """Cut at the marks. Text between a message's two marks is content, all else template;
+        where a template dropped one of the two, text that may be content counts as content."""
         last = len(conversation.items) - 1
         parts = self._mark.split(text)
         inside: int | None = None
+        held = ""
         for at in range(0, len(parts) - 1, 3):
-            index, end = int(parts[at + 1]), parts[at + 2] == "e"
+            index, kind = int(parts[at + 1]), parts[at + 2]
+            content = held + parts[at]
+            held = content if kind == "m" and inside == index else ""
+            if held:
+                continue
             is_turn = index >= 0 and isinstance(conversation.items[index], Assistant)
-            seam = Seam(index, end) if is_turn else None
-            if parts[at] or seam:
-                yield Piece(parts[at], inside != index or not end, seam)
-            inside = None if end else index
-            if opening is Opening.CONTINUE and end and index == last:
+            seam = Seam(index, kind == "e") if is_turn and kind != "m" else None
+            if content or seam:
+                yield Piece(content, inside is None and kind != "e", seam)
+            inside = None if kind == "e" else index
+            if opening is Opening.CONTINUE and kind == "e" and index == last:
                 return
+        if opening is Opening.CONTINUE:
+            raise invalid(
+                "the model's chat template does not show the text to continue", "messages"
+            )
         seam = Seam(last + 1, False) if opening is Opening.REPLY else None
-        yield Piece(parts[-1], True, seam)
+        yield Piece(held + parts[-1], inside is None, seam)
 
 
 def after(prompt: Prompt, seam: Seam) -> Prompt | None:

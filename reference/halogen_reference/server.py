@@ -1,5 +1,6 @@
 """What the routes share: the engine, the sessions, the metrics and the settings, made once."""
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from halogen_reference.metrics import Metrics
 from halogen_reference.sessions.names import NameTable
 from halogen_reference.sessions.sessions import Sessions
 from halogen_reference.sessions.start import Tokens
-from halogen_reference.settings import Settings
+from halogen_reference.sessions.store import FolderInUse, Store
+from halogen_reference.sessions.threads import Threads
+from halogen_reference.settings import SettingError, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,26 @@ class Server:
 
 
 def build(engine: Engine, settings: Settings, clock: Callable[[], float] = time.time) -> Server:
-    """Put a server together. ``clock`` gives Unix seconds; tests turn it."""
-    table = NameTable(ttl=settings.fork_ttl, cap=settings.fork_handles, clock=clock)
-    engine.on_pressure(table.release_least_recent)
-    sessions = Sessions(table, Tokens(engine.encode, engine.piece))
+    """Put a server together. ``clock`` gives Unix seconds; tests turn it.
+
+    Raises SettingError when the cache folder cannot be used.
+    """
+    store = _store(engine, settings)
+    table = NameTable(ttl=settings.fork_ttl, cap=settings.fork_handles, clock=clock, witness=store)
+    engine.on_pressure(table.give_memory)
+    threads = Threads(table, store.secret() if store else secrets.token_bytes(32))
+    sessions = Sessions(table, threads, Tokens(engine.encode, engine.piece), store)
     return Server(engine, sessions, Metrics(engine.pool, table.__len__), settings)
+
+
+def _store(engine: Engine, settings: Settings) -> Store | None:
+    if not settings.fork or settings.cache_dir is None:
+        return None
+    try:
+        return Store(settings.cache_dir, settings.cache_bytes, engine)
+    except FolderInUse as error:
+        raise SettingError(str(error)) from None
+    except OSError as error:
+        raise SettingError(
+            f"HALOGEN_CACHE_DIR={settings.cache_dir} cannot be used ({error.strerror})"
+        ) from None

@@ -47,6 +47,12 @@ class Settings:
     """``HALOGEN_FORK_TTL_S``: seconds after which an unused name is released."""
     fork_handles: int
     """``HALOGEN_FORK_HANDLES``: most names live at once."""
+    fork_map: str | None
+    """``HALOGEN_FORK_MAP``: ``claude-code`` names the threads of that program by themselves."""
+    cache_dir: Path | None
+    """``HALOGEN_CACHE_DIR``: a folder in which names survive a restart."""
+    cache_bytes: int
+    """``HALOGEN_CACHE_DISK_GIB``: most room the folder may take, here in bytes."""
 
 
 def read(environment: Mapping[str, str] | None = None) -> Settings:
@@ -59,7 +65,7 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
             return default
         try:
             return parse(text)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise SettingError(f"{name}={text!r} cannot be used: it takes {takes}") from None
 
     return Settings(
@@ -73,11 +79,16 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
         threads=get(
             "HALOGEN_THREADS", _whole(1, 512), os.cpu_count() or 1, "a number from 1 to 512"
         ),
-        queue_timeout=get("HALOGEN_QUEUE_TIMEOUT", _seconds, 60.0, "a number of seconds above 0"),
+        queue_timeout=get(
+            "HALOGEN_QUEUE_TIMEOUT", _above_zero, 60.0, "a number of seconds above 0"
+        ),
         api_keys=get("HALOGEN_API_KEY", _list, (), "keys with commas between"),
         fork=get("HALOGEN_FORK", _switch, False, "1 or 0"),
-        fork_ttl=get("HALOGEN_FORK_TTL_S", _seconds, 600.0, "a number of seconds above 0"),
+        fork_ttl=get("HALOGEN_FORK_TTL_S", _above_zero, 600.0, "a number of seconds above 0"),
         fork_handles=get("HALOGEN_FORK_HANDLES", _whole(1, 128), 8, "a number from 1 to 128"),
+        fork_map=get("HALOGEN_FORK_MAP", _mapping, None, "claude-code, or nothing"),
+        cache_dir=get("HALOGEN_CACHE_DIR", Path, None, "the path of a folder"),
+        cache_bytes=get("HALOGEN_CACHE_DISK_GIB", _gib, 4 * 2**30, "a number of GiB above 0"),
     )
 
 
@@ -103,11 +114,21 @@ def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
     return parse
 
 
-def _seconds(text: str) -> float:
+def _above_zero(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError
     return value
+
+
+def _gib(text: str) -> int:
+    return int(_above_zero(text) * 2**30)
+
+
+def _mapping(text: str) -> str:
+    if text != "claude-code":
+        raise ValueError
+    return text
 
 
 def _switch(text: str) -> bool:

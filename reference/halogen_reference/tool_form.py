@@ -59,7 +59,7 @@ def call(call: ToolCall) -> str:
 
 def turn(turn: Assistant) -> str:
     """A whole assistant turn: reasoning, text, calls."""
-    reasoning = "" if turn.reasoning is None else f"{THINK_OPEN}{turn.reasoning}{THINK_CLOSE}"
+    reasoning = "" if turn.reasoning is None else f"{THINK_OPEN}{turn.reasoning}{THINK_CLOSE}\n\n"
     parts = [text for text in (reasoning + turn.text, *map(call, turn.calls)) if text]
     return "\n".join(parts)
 

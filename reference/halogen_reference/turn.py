@@ -5,35 +5,46 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from halogen_reference.call import Call
-from halogen_reference.engine.protocol import Done, Engine, EngineFailed, Job, QueueTimeout, Started
+from halogen_reference.call import Call, ChoiceMode, Opening
+from halogen_reference.engine.protocol import (
+    Done,
+    Engine,
+    EngineFailed,
+    Job,
+    QueueTimeout,
+    Started,
+    Text,
+)
 from halogen_reference.errors import RequestError, invalid, overloaded, prompt_too_long
 from halogen_reference.metrics import Metrics
-from halogen_reference.reply import Admitted, ReplyEnd, ReplyEvent, ReplyFailed, Usage
+from halogen_reference.reply import Admitted, Finish, ReplyEnd, ReplyEvent, ReplyFailed, Usage
 from halogen_reference.reply_parser import ReplyParser
 from halogen_reference.sessions.sessions import Outcome, Sessions, Visit, Wish
+from halogen_reference.tool_form import CALL_CLOSE
 
 
 class Turn:
-    """A request that is going to be answered.
+    """A request that is going to be answered. Must be closed."""
 
-    Made in full before anything is sent, so that everything that can be refused is refused with a
-    status of its own: raises RequestError. Must be closed.
-    """
+    def __init__(self, engine: Engine, metrics: Metrics, call: Call, visit: Visit) -> None:
+        self._engine, self._metrics, self._call, self._visit = engine, metrics, call, visit
+        self._room = engine.context - len(visit.start.tokens)
 
-    def __init__(
-        self, engine: Engine, sessions: Sessions, metrics: Metrics, call: Call, wish: Wish
-    ) -> None:
+    @classmethod
+    async def open(
+        cls, engine: Engine, sessions: Sessions, metrics: Metrics, call: Call, wish: Wish
+    ) -> "Turn":
+        """Everything that can be refused is refused here, before anything is sent, with a status
+        of its own: raises RequestError."""
         biased = [token for token, _ in call.sampling.logit_bias if token >= engine.vocabulary]
         if biased:
             raise invalid(f"there is no token {biased[0]}", "logit_bias")
-        self._engine, self._metrics, self._call = engine, metrics, call
         prompt = engine.template.render(call.conversation, call.opening)
-        self._visit: Visit = sessions.open(call, prompt, wish)
-        self._room = engine.context - len(self._visit.start.tokens)
-        if self._room < 1:
-            self.close()
-            raise prompt_too_long(len(self._visit.start.tokens), engine.context - 1)
+        turn = cls(engine, metrics, call, await sessions.open(call, prompt, wish))
+        if turn._room < 1:
+            turn.close()
+            raise prompt_too_long(len(turn._visit.start.tokens), engine.context - 1)
+        return turn
 
     @property
     def outcome(self) -> Outcome | None:
@@ -41,9 +52,9 @@ class Turn:
         return self._visit.outcome
 
     @property
-    def keeps(self) -> bool | None:
+    def keep_accepted(self) -> bool | None:
         """Whether the name to keep under was accepted; None: none was given."""
-        return self._visit.keeps
+        return self._visit.keep_accepted
 
     def close(self) -> None:
         self._visit.close()
@@ -112,39 +123,57 @@ class Turn:
             max_tokens=min(wanted, self._room),
             stop=call.stop,
             # KEEP-7: of several choices the first is kept.
-            keep=bool(self._visit.keeps) and choice == 0,
+            keep=self._visit.keeps and choice == 0,
+            last="" if call.tool_choice.parallel or not call.conversation.tools else CALL_CLOSE,
             tools=call.conversation.tools,
             tool_choice=call.tool_choice,
         )
 
     async def _reply(self, choice: int) -> AsyncGenerator[ReplyEvent]:
-        counted = self._visit.start.counted
-        parser = ReplyParser()
         job = self._job(choice)
-        started = False
+        parser = self._parser()
         watch = self._metrics.watch(len(job.tokens))
+        started = False
         try:
             async with aclosing(self._engine.submit(job)) as events:
                 async for event in events:
-                    if isinstance(event, Started):
-                        started = True
-                        expected = len(job.tokens) - job.reuse
-                        yield Admitted(Usage(counted, max(0, counted - expected), 0))
-                    elif isinstance(event, Done):
-                        watch.done(event)
-                        reply = parser.assistant()
-                        if event.state is not None:
-                            self._visit.keep(reply, event.state)
-                        cached = max(0, counted - event.evaluated)
-                        usage = Usage(counted, cached, event.output)
-                        yield ReplyEnd(event.finish, usage, reply, event.stop_string)
-                    else:
-                        watch.text()
-                        for part in parser.feed(event.text, event.logprobs):
-                            yield part
+                    match event:
+                        case Started():
+                            started = True
+                            yield Admitted(self._usage(len(job.tokens) - job.reuse))
+                        case Text(text, logprobs):
+                            watch.text()
+                            for part in parser.feed(text, logprobs):
+                                yield part
+                        case Done():
+                            watch.done(event)
+                            for part in parser.finish():
+                                yield part
+                            yield self._end(event, parser)
         except QueueTimeout:
             raise overloaded("the server is busy: no place became free in time") from None
         except EngineFailed as error:
             if not started:
                 raise RequestError(500, str(error)) from None
             raise ReplyFailed(str(error)) from error
+
+    def _parser(self) -> ReplyParser:
+        call = self._call
+        callable_tools = call.tool_choice.mode is not ChoiceMode.NONE
+        names = frozenset(tool.name for tool in call.conversation.tools if callable_tools)
+        return ReplyParser(names, opening=call.opening is not Opening.CONTINUE)
+
+    def _end(self, done: Done, parser: ReplyParser) -> ReplyEnd:
+        """The last event. What is kept is kept here, before anybody can see it (KEEP-1)."""
+        reply = parser.assistant()
+        if done.state is not None:
+            self._visit.keep(reply, done.state)
+        calls = done.finish is Finish.END_OF_TURN and reply.calls
+        finish = Finish.TOOL_CALLS if calls else done.finish
+        thought = len(self._engine.encode(parser.reasoning, False)) if parser.reasoning else 0
+        usage = self._usage(done.evaluated, done.output, min(thought, done.output))
+        return ReplyEnd(finish, usage, reply, done.stop_string)
+
+    def _usage(self, evaluated: int, output: int = 0, reasoning: int = 0) -> Usage:
+        counted = self._visit.start.counted
+        return Usage(counted, max(0, counted - evaluated), output, reasoning)

@@ -24,6 +24,8 @@ class Request:
     """A parsed request: the call, and in each dialect's subclass what its answer repeats."""
 
     call: Call
+    user_id: str = ""
+    """What the request says of the program that sent it, where the route has a place for it."""
 
 
 class Stream(Protocol):

@@ -49,6 +49,8 @@ class Job:
     max_tokens: int = 1
     """Tokens to generate at most; the prompt and these fit the context."""
     stop: tuple[str, ...] = ()
+    last: str = ""
+    """Text that ends the turn once it is complete, and stays part of the reply."""
     keep: bool = False
     """Hand over the state at the end of the reply (:attr:`Done.state`)."""
     tools: tuple[Tool, ...] = ()
@@ -151,7 +153,7 @@ class Engine(Protocol):
     def submit(self, job: Job) -> AsyncGenerator[EngineEvent]:
         """Queue a job in arrival order. Raises QueueTimeout before Started, EngineFailed after."""
 
-    async def export(self, state: State) -> bytes:
+    async def export(self, state: State) -> bytes | bytearray:
         """The state's memory as bytes, for a file."""
 
     async def restore(self, tokens: Sequence[int], data: bytes) -> State:

@@ -39,16 +39,20 @@ class ReplyText:
 
     Bytes of a character that is not complete wait for the rest and are dropped if it never comes.
     Text that may still become a stop string waits too; once a stop string is complete it and all
-    after it are cut off, and :attr:`stop_string` says which it was.
+    after it are cut off, and :attr:`stop_string` says which it was. A complete ``last`` string ends
+    the text too, and stays part of it.
     """
 
-    def __init__(self, stops: Sequence[str] = ()) -> None:
+    def __init__(self, stops: Sequence[str] = (), last: str = "") -> None:
         self._stops = [stop for stop in stops if stop]
+        self._last = last
         self._tokens = TokenEnds()
         self._released = 0
         self._logprobs: deque[tuple[int, TokenLogprob]] = deque()
         self.text = ""
         self.stop_string: str | None = None
+        self.complete = False
+        """The text has ended, by a stop string or the last string."""
 
     def feed(self, piece: bytes, logprob: TokenLogprob | None = None) -> Text | None:
         """Add one token's bytes; returns what may be shown now. Not to be called after a stop."""
@@ -75,10 +79,19 @@ class ReplyText:
             (at, stop) for stop in self._stops if (at := self.text.find(stop, self._released)) >= 0
         ]
         if found:
-            at, self.stop_string = min(found, key=lambda match: match[0])
-            self.text = self.text[:at]
-            return at
+            # The one complete first, however the text was cut into tokens.
+            at, self.stop_string = min(
+                found, key=lambda match: (match[0] + len(match[1]), match[0])
+            )
+            return self._cut(at)
+        if self._last and self._last in self.text:
+            return self._cut(self.text.index(self._last) + len(self._last))
         return len(self.text) - self._stop_beginning()
+
+    def _cut(self, at: int) -> int:
+        self.text = self.text[:at]
+        self.complete = True
+        return at
 
     def _stop_beginning(self) -> int:
         """Length of the longest end of the unreleased text that a stop string begins with."""

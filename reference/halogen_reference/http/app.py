@@ -1,6 +1,6 @@
 """The application: routes to endpoints, and errors in each route's own shape."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -13,8 +13,12 @@ from starlette.routing import Route
 from halogen_reference.dialects import DIALECTS
 from halogen_reference.dialects.failure import openai_error
 from halogen_reference.errors import RequestError
+from halogen_reference.http.access import admit, presented_key
+from halogen_reference.http.count import COUNT, Count
 from halogen_reference.http.replies import Replies
 from halogen_reference.server import Server
+
+Endpoint = Callable[[Request], Response]
 
 
 def build_app(server: Server) -> Starlette:
@@ -23,23 +27,37 @@ def build_app(server: Server) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await server.engine.start()
+        await server.sessions.start()
         try:
             yield
         finally:
+            await server.sessions.stop()
             await server.engine.stop()
+
+    def guarded(endpoint: Endpoint) -> Endpoint:
+        def admitted(request: Request) -> Response:
+            try:
+                admit(presented_key(request.headers), server.settings.api_keys)
+            except RequestError as error:
+                return _error(request, error)
+            return endpoint(request)
+
+        return admitted
 
     routes = [
         *(
             Route(path, Replies(server, path, dialect), methods=["POST"])
             for path, dialect in DIALECTS.items()
         ),
-        Route("/v1/models", lambda request: JSONResponse(_models(server))),
-        Route("/v1/models/{model:path}", lambda request: _model(server, request)),
+        Route(COUNT, Count(server), methods=["POST"]),
+        Route("/v1/models", guarded(lambda request: JSONResponse(_models(server)))),
+        Route("/v1/models/{model:path}", guarded(lambda request: _model(server, request))),
         Route("/health", lambda request: JSONResponse({"status": "ok"})),
         Route("/metrics", lambda request: _metrics(server)),
     ]
     if server.settings.fork:
-        routes.append(Route("/halogen/handles", lambda request: JSONResponse(_handles(server))))
+        handles = guarded(lambda request: JSONResponse(_handles(server)))
+        routes.append(Route("/halogen/handles", handles))
     handlers = {HTTPException: _refused}
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
 
@@ -87,14 +105,14 @@ def _handles(server: Server) -> dict[str, object]:
     data = [
         {
             "name": entry.name,
-            "tokens": len(entry.kept.state.tokens),
-            "bytes": entry.kept.state.size,
+            "tokens": entry.tokens,
+            "bytes": entry.size,
             "parent": entry.parent,
             "source": entry.source,
             "created_at": entry.created_at,
             "last_used_at": entry.last_used_at,
             "expires_at": table.expires_at(entry),
-            "on_disk": False,
+            "on_disk": entry.on_disk,
         }
         for entry in table.live()
     ]
@@ -104,8 +122,13 @@ def _handles(server: Server) -> dict[str, object]:
 async def _refused(request: Request, error: Exception) -> Response:
     """Errors raised before a route's own endpoint: unknown paths, wrong methods."""
     assert isinstance(error, HTTPException)
-    dialect = DIALECTS.get(request.url.path)
-    shape = dialect.error if dialect else openai_error
-    answer = shape(RequestError(error.status_code, error.detail))
-    headers = {**(error.headers or {}), **answer.headers}
-    return JSONResponse(answer.body, answer.status, headers)
+    headers = dict(error.headers or {})
+    return _error(request, RequestError(error.status_code, error.detail, headers=headers))
+
+
+def _error(request: Request, error: RequestError) -> Response:
+    """An error in the shape of the route it happened on."""
+    path = request.url.path
+    dialect = DIALECTS.get(path.removesuffix("/count_tokens"))
+    answer = (dialect.error if dialect else openai_error)(error)
+    return JSONResponse(answer.body, answer.status, answer.headers)

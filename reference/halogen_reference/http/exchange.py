@@ -9,6 +9,7 @@ from pydantic_core import to_json
 from starlette.types import Message, Receive, Scope, Send
 
 from halogen_reference.errors import RequestError
+from halogen_reference.http.access import presented_key
 
 BODY_LIMIT = 32 * 2**20
 """Bytes of a request body."""
@@ -34,6 +35,15 @@ class Exchange:
         wanted = name.lower().encode()
         values = [value.decode("latin-1") for key, value in self.headers if key == wanted]
         return ", ".join(values) if values else None
+
+    def key(self) -> str:
+        """The API key the request carries, or nothing."""
+        return presented_key(
+            {
+                "authorization": self.header("authorization") or "",
+                "x-api-key": self.header("x-api-key") or "",
+            }
+        )
 
     async def body(self) -> bytes:
         """The whole body. Raises RequestError 413 when it is too large, ClientLeft."""

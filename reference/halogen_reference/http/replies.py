@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -11,16 +12,20 @@ from starlette.types import Receive, Scope, Send
 from halogen_reference.dialects import Dialect, Request
 from halogen_reference.dialects.sse import HEADERS
 from halogen_reference.errors import RequestError
+from halogen_reference.http.access import admit
+from halogen_reference.http.claude_code import read_thread
 from halogen_reference.http.exchange import ClientLeft, Exchange
 from halogen_reference.reply import ReplyEvent, ReplyFailed
 from halogen_reference.server import Server
-from halogen_reference.sessions.sessions import Wish
+from halogen_reference.sessions.sessions import Outcome, Wish
 from halogen_reference.turn import Turn
 
 log = logging.getLogger(__name__)
 
 KEEPALIVE_S = 10.0
 """Seconds of silence after which a stream shows a sign of life (P19)."""
+
+_FROM = "x-halogen-from"
 
 Events = AsyncGenerator[tuple[int, ReplyEvent]]
 
@@ -49,23 +54,29 @@ class Replies:
             )
             await self._refuse(exchange, RequestError(500, message), headers)
         finally:
-            outcome = headers.get("x-halogen-from", "none")
+            outcome = headers.get(_FROM, "none")
             self._server.metrics.requests.labels(self._route, exchange.status, outcome).inc()
 
     async def _answer(self, exchange: Exchange, headers: dict[str, str]) -> None:
         server = self._server
         wish = self._wish(exchange)
+        if wish.start_from is not None:
+            # Whoever is not let in learns nothing of a name.
+            headers[_FROM] = Outcome.UNKNOWN.value
+        admit(wish.key, server.settings.api_keys)
         # What is said when the request cannot be read; what becomes of it is known below (FROM-1).
         failure = server.sessions.outcome_of_failure(wish)
         if failure is not None:
-            headers["x-halogen-from"] = failure.value
+            headers[_FROM] = failure.value
         body = await exchange.body()
         request = self._dialect.parse(body, check_model=server.check_model)
-        turn = Turn(server.engine, server.sessions, server.metrics, request.call, wish)
+        if server.settings.fork and server.settings.fork_map:
+            wish = replace(wish, thread=read_thread(exchange, request.user_id, wish.key))
+        turn = await Turn.open(server.engine, server.sessions, server.metrics, request.call, wish)
         if turn.outcome is not None:
-            headers["x-halogen-from"] = turn.outcome.value
-        if turn.keeps is not None:
-            headers["x-halogen-keep"] = "accepted" if turn.keeps else "refused"
+            headers[_FROM] = turn.outcome.value
+        if turn.keep_accepted is not None:
+            headers["x-halogen-keep"] = "accepted" if turn.keep_accepted else "refused"
         async with aclosing(turn.events()) as events:
             first = await exchange.attended(anext(events))
             if request.call.stream:
@@ -78,9 +89,10 @@ class Replies:
                 await exchange.send_json(200, reply, headers)
 
     def _wish(self, exchange: Exchange) -> Wish:
+        key = exchange.key()
         if not self._server.settings.fork:
-            return Wish()
-        return Wish(exchange.header("x-halogen-from"), exchange.header("x-halogen-keep"))
+            return Wish(key=key)
+        return Wish(exchange.header(_FROM), exchange.header("x-halogen-keep"), key=key)
 
     async def _refuse(
         self, exchange: Exchange, error: RequestError, headers: dict[str, str]

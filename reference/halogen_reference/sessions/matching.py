@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from halogen_reference.call import Opening
 from halogen_reference.conversation import Assistant, Conversation
+from halogen_reference.prompt import Seam
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,23 @@ def _inside(reply: object, partial: object) -> Inside | None:
     if partial.calls or partial.reasoning != reply.reasoning:
         return None
     return Inside(len(partial.text)) if reply.text.startswith(partial.text) else None
+
+
+def furthest_seam(kept: Conversation, request: Conversation, opening: Opening) -> Seam | None:
+    """The last edge of an assistant turn up to which a request repeats a kept conversation.
+
+    A thread's next request need not repeat all that was kept last: a side request may have come
+    between, or a subagent goes on from before the reply that called it (MAP-3, MAP-4).
+    """
+    if request.tools != kept.tools:
+        return None
+    items, others = request.items, kept.items
+    if opening is Opening.CONTINUE:
+        items = items[:-1]
+    pairs = enumerate(zip(items, others, strict=False))
+    common = next((at for at, (a, b) in pairs if a != b), min(len(items), len(others)))
+    replies_here = common == len(items) or isinstance(items[common], Assistant)
+    if common < len(others) and isinstance(others[common], Assistant) and replies_here:
+        return Seam(common, False)
+    turns = [at for at in range(common) if isinstance(others[at], Assistant)]
+    return Seam(turns[-1], True) if turns else None

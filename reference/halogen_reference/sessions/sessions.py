@@ -1,5 +1,6 @@
 """Keep, fork and join: which state a request starts from, and what its reply leaves behind."""
 
+import asyncio
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -12,12 +13,14 @@ from halogen_reference.sessions import start as starting
 from halogen_reference.sessions.matching import match
 from halogen_reference.sessions.names import Entry, NameTable
 from halogen_reference.sessions.start import Start, Tokens
+from halogen_reference.sessions.store import Store
+from halogen_reference.sessions.threads import Origin, Thread, Threads
 
 _VALID_NAME = re.compile(r"[\x21-\x7e]{1,256}")
 
 
 class Outcome(Enum):
-    """What became of a request's wish to start from a name (FROM-1)."""
+    """What became of a request's wish to start from a state (FROM-1)."""
 
     USED = "used"
     UNMATCHED = "unmatched"
@@ -31,85 +34,181 @@ def valid(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The names a request carries; None where it carries none."""
+    """The names a request carries, None where it carries none; and the thread it belongs to, where
+    threads are mapped. Names win over the thread (MAP-10)."""
 
     start_from: str | None = None
     keep: str | None = None
+    thread: Thread | None = None
+    key: str = ""
+    """The API key the request came with: names made for another key are unknown to it."""
+
+    @property
+    def mapped(self) -> Thread | None:
+        return self.thread if self.start_from is None and self.keep is None else None
 
 
 class Visit:
     """One request's use of the sessions, from its start to :meth:`close`.
 
-    ``outcome`` is None when the request named no start; ``keeps`` is None when it asked for no
-    keep, False when the name it gave is not valid.
+    ``outcome`` is None when the request asked for no start; ``keep_accepted`` is None when it named
+    nothing to keep, False when the name it gave is not valid.
     """
 
     def __init__(
         self,
-        table: NameTable,
-        tokens: Tokens,
+        sessions: "Sessions",
         call: Call,
         start: Start,
-        outcome: Outcome | None,
         wish: Wish,
+        outcome: Outcome | None,
+        entry: Entry | None,
+        origin: Origin | None = None,
     ) -> None:
-        self.start = start
-        self.outcome = outcome
-        self.keeps = None if wish.keep is None else valid(wish.keep)
-        self._table, self._tokens, self._call, self._wish = table, tokens, call, wish
-        self._entry: Entry | None = None
-
-    def use(self, entry: Entry) -> None:
-        """Note that this request starts from an entry."""
-        self._table.begin_use(entry)
-        self._entry = entry
+        self.start, self.outcome = start, outcome
+        self._sessions, self._call, self._wish = sessions, call, wish
+        self._entry, self._origin = entry, origin
+        self.keep_accepted = None if wish.keep is None else sessions.may_keep(wish)
+        thread = wish.mapped
+        self.keeps = bool(self.keep_accepted) or (
+            thread is not None and sessions.threads.keeps(thread, call)
+        )
+        """Whether the state at the end of the reply is wanted."""
+        if entry is not None:
+            sessions.table.begin_use(entry)
+        if thread is not None:
+            sessions.threads.note_use(thread)
+        # The state outlives its name for as long as this request needs it (LIFE-6).
+        if start.state is not None:
+            start.state.retain()
 
     def keep(self, reply: Assistant, state: State) -> None:
         """Keep the state at the end of the reply (KEEP-1). Takes over the caller's reference."""
-        assert self._wish.keep is not None
-        kept = starting.kept_after(self._call, self.start, reply, state, self._tokens)
+        sessions, wish = self._sessions, self._wish
+        kept = starting.kept_after(self._call, self.start, reply, state, sessions.tokens)
+        if wish.mapped is not None:
+            sessions.threads.keep(wish.mapped, kept, self._origin)
+            return
+        assert wish.keep is not None
         parent = self._entry.name if self._entry else None
-        self._table.keep(self._wish.keep, kept, parent=parent, source="header")
+        sessions.table.keep(wish.keep, kept, parent=parent, source="header")
 
     def close(self) -> None:
         """The request is over, however it ended. May be called again."""
         if self._entry is not None:
-            self._table.end_use(self._entry)
+            self._sessions.table.end_use(self._entry)
             self._entry = None
+        if self.start.state is not None:
+            self.start.state.release()
+            self.start.state = None
 
 
 class Sessions:
-    """The server's one set of names (NAME-3)."""
+    """The server's one set of names (NAME-3). ``store`` keeps them on disk, where there is one."""
 
-    def __init__(self, table: NameTable, tokens: Tokens) -> None:
-        self.table = table
-        self._tokens = tokens
+    def __init__(
+        self, table: NameTable, threads: Threads, tokens: Tokens, store: Store | None = None
+    ) -> None:
+        self.table, self.threads, self.tokens = table, threads, tokens
+        self._store = store
+        self._loads: dict[str, asyncio.Task[None]] = {}
 
-    def open(self, call: Call, prompt: Prompt, wish: Wish) -> Visit:
+    async def open(self, call: Call, prompt: Prompt, wish: Wish) -> Visit:
         """Decide where a request starts. Every visit must be closed."""
-        outcome, entry, start = self._find(call, prompt, wish.start_from)
-        start = start or starting.cold(prompt, self._tokens)
-        visit = Visit(self.table, self._tokens, call, start, outcome, wish)
-        if entry is not None and outcome is Outcome.USED:
-            visit.use(entry)
-        return visit
+        if wish.mapped is not None:
+            return await self._open_thread(call, prompt, wish, wish.mapped)
+        outcome, start = None, None
+        entry = await self._named(wish)
+        if wish.start_from is not None:
+            outcome = Outcome.UNKNOWN if entry is None else Outcome.UNMATCHED
+        if entry is not None:
+            found = match(entry.kept.conversation, call.conversation, call.opening)
+            start = starting.warm(prompt, entry.kept, found, self.tokens) if found else None
+        if start is not None:
+            return Visit(self, call, start, wish, Outcome.USED, entry)
+        return Visit(self, call, starting.cold(prompt, self.tokens), wish, outcome, None)
 
     def outcome_of_failure(self, wish: Wish) -> Outcome | None:
         """What to say of the start when the request itself could not be read: a history that
         cannot be read repeats nothing."""
         if wish.start_from is None:
             return None
-        known = valid(wish.start_from) and self.table.find(wish.start_from) is not None
-        return Outcome.UNMATCHED if known else Outcome.UNKNOWN
+        return Outcome.UNKNOWN if self._look_up(wish) is None else Outcome.UNMATCHED
 
-    def _find(
-        self, call: Call, prompt: Prompt, name: str | None
-    ) -> tuple[Outcome | None, Entry | None, Start | None]:
-        if name is None:
-            return None, None, None
-        entry = self.table.find(name) if valid(name) else None
-        if entry is None:
-            return Outcome.UNKNOWN, None, None
-        found = match(entry.kept.conversation, call.conversation, call.opening)
-        start = starting.warm(prompt, entry.kept, found, self._tokens) if found else None
-        return (Outcome.USED if start else Outcome.UNMATCHED), entry, start
+    def may_keep(self, wish: Wish) -> bool:
+        """Whether the name a request wants to keep under is valid and not another key's."""
+        if wish.keep is None or not valid(wish.keep):
+            return False
+        entry = self.table.find(wish.keep)
+        return entry is None or self._is_open_to(entry, wish)
+
+    async def start(self) -> None:
+        """Take in what an earlier run left on disk."""
+        if self._store is None:
+            return
+        self._store.lost = self._lose
+        for entry in await asyncio.to_thread(self._store.scan):
+            if not self.table.adopt(entry):
+                self._store.released(entry)
+        self._store.start()
+
+    async def stop(self) -> None:
+        """Bring to disk what is not there yet. The engine must still run."""
+        if self._store is not None:
+            await self._store.stop()
+
+    async def _open_thread(self, call: Call, prompt: Prompt, wish: Wish, thread: Thread) -> Visit:
+        entries = self.threads.candidates(thread)
+        for entry in entries:
+            await self._awake(entry)
+        origin = self.threads.origin(entries, call)
+        if origin is not None:
+            start = starting.from_seam(prompt, origin.kept, origin.seam, self.tokens)
+            if start is not None:
+                self.table.freshen(origin.entry, origin.kept)
+                return Visit(self, call, start, wish, Outcome.USED, origin.entry, origin)
+        outcome = Outcome.UNMATCHED if self.threads.knows(thread) else Outcome.UNKNOWN
+        return Visit(self, call, starting.cold(prompt, self.tokens), wish, outcome, None)
+
+    async def _named(self, wish: Wish) -> Entry | None:
+        entry = self._look_up(wish)
+        return entry if entry is not None and await self._awake(entry) else None
+
+    def _look_up(self, wish: Wish) -> Entry | None:
+        name = wish.start_from
+        entry = self.table.find(name) if name is not None and valid(name) else None
+        return entry if entry is not None and self._is_open_to(entry, wish) else None
+
+    def _is_open_to(self, entry: Entry, wish: Wish) -> bool:
+        """AUTH-3: names are everybody's, but those made for a key's threads are that key's."""
+        return entry.owner is None or entry.owner == self.threads.owner(wish.key)
+
+    async def _awake(self, entry: Entry) -> bool:
+        """Bring a name's state back from disk if it sleeps there; False when it is lost."""
+        if entry.live and not entry.lineages:
+            load = self._loads.get(entry.name)
+            if load is None:
+                load = self._loads[entry.name] = asyncio.create_task(self._load(entry))
+            await asyncio.shield(load)
+        return entry.live and bool(entry.lineages)
+
+    async def _load(self, entry: Entry) -> None:
+        assert self._store is not None, "only a store puts names to sleep"
+        entry.users += 1
+        try:
+            kept = await self._store.load(entry)
+            if kept is not None:
+                self.table.wake(entry, kept)
+            elif entry.live:
+                self.table.release(entry.name)
+        finally:
+            entry.users -= 1
+            del self._loads[entry.name]
+
+    def _lose(self, stem: str) -> None:
+        assert self._store is not None
+        for entry in self.table.live():
+            if self._store.stem(entry.name) == stem:
+                entry.on_disk = False
+                if not entry.lineages:
+                    self.table.release(entry.name)

@@ -88,19 +88,22 @@ def _upto(kept: Kept, position: Position) -> Start:
 
 
 def _inside(kept: Kept, reply: int, chars: int, tokens: Tokens) -> Start | None:
-    """Start inside the reply, after its first ``chars`` characters."""
+    """Start inside the reply, after the first ``chars`` characters of its text."""
     opened = kept.seams.get(Seam(reply, False))
     if opened is None:
         return None
     turn = kept.conversation.items[reply]
     assert isinstance(turn, Assistant)
-    partial = turn.text[:chars]
+    partial = tool_form.turn(Assistant(turn.text[:chars], turn.reasoning))
     own = kept.state.tokens[opened.at :]
     fresh = tokens.encode(partial, False)
     same = next((i for i, (a, b) in enumerate(zip(own, fresh, strict=False)) if a != b), None)
     same = min(len(own), len(fresh)) if same is None else same
-    count, covered = tokens_within(map(tokens.piece, own), chars)
-    if len(fresh) - same <= RETOKENISE_AT_MOST or same >= count:
+    count, covered = tokens_within(map(tokens.piece, own), len(partial))
+    spelled = b"".join(map(tokens.piece, own[:count])).decode("utf-8", "replace")
+    # A model may lay out its reasoning and calls in another way than they are read back.
+    differs = spelled != partial[:covered]
+    if len(fresh) - same <= RETOKENISE_AT_MOST or same >= count or differs:
         rest = fresh[same:]
     else:
         same, rest = count, tokens.encode(partial[covered:], False)

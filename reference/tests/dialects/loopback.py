@@ -16,7 +16,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from halogen_reference.dialects import DIALECTS, Request, sse
+from halogen_reference.dialects import DIALECTS, Request, messages, sse
 from halogen_reference.errors import RequestError
 from halogen_reference.reply import ReplyEvent
 
@@ -52,6 +52,10 @@ class Loopback:
             return StreamingResponse(self._stream(http.url.path, request), headers=sse.HEADERS)
         return JSONResponse(dialect.reply(request, self.replies))
 
+    async def count(self, http: HttpRequest) -> Response:
+        self.seen = messages.parse_count(await http.body())
+        return JSONResponse(messages.count_reply(12))
+
     async def _stream(self, path: str, request: Request) -> AsyncIterator[bytes]:
         stream = DIALECTS[path].stream(request)
         yield stream.keepalive()
@@ -73,7 +77,9 @@ def serve() -> Iterator[Loopback]:
     """The server, for as long as the block runs."""
     listener = socket.create_server(("127.0.0.1", 0))
     loopback = Loopback(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    app = Starlette(routes=[Route(path, loopback.answer, methods=["POST"]) for path in DIALECTS])
+    routes = [Route(path, loopback.answer, methods=["POST"]) for path in DIALECTS]
+    routes.append(Route("/v1/messages/count_tokens", loopback.count, methods=["POST"]))
+    app = Starlette(routes=routes)
     config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

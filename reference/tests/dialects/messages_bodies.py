@@ -40,7 +40,7 @@ def text(words: str, **marks: Any) -> Body:
     return {"type": "text", "text": words, **marks}
 
 
-def tool_use(arguments: Any, call_id: str = "toolu_1", **marks: Any) -> Body:
+def tool_use(arguments: Any, call_id: Any = "toolu_1", **marks: Any) -> Body:
     return {"type": "tool_use", "id": call_id, "name": "look", "input": arguments, **marks}
 
 

@@ -181,6 +181,13 @@ def test_a_prefill_through_the_sdk(client: Anthropic, loopback: Loopback) -> Non
     assert loopback.seen.call.sampling.seed == 7
 
 
+def test_counting_tokens(client: Anthropic, loopback: Loopback) -> None:
+    counted = client.messages.count_tokens(model="m", messages=HELLO, tools=[LOOK])
+    assert counted.input_tokens == 12
+    assert loopback.seen is not None
+    assert [tool.name for tool in loopback.seen.call.conversation.tools] == ["look"]
+
+
 async def test_the_async_client(async_client: AsyncAnthropic, loopback: Loopback) -> None:
     loopback.script(run("Hello ", "you."))
     answer = await async_client.messages.create(model="m", max_tokens=9, messages=HELLO)

@@ -28,8 +28,6 @@ class MessagesRequest(Request):
 
     attribution: str = ""
     """The line taken off the system prompt (MAP-7)."""
-    user_id: str = ""
-    """``metadata.user_id`` as it was sent; Claude Code puts its session into it."""
     wants_format: bool = False
     """The client asked for an ``output_config.format``. It is not enforced."""
     id: str = field(default_factory=lambda: new_id("msg_"))

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from halogen_reference.engine.llama.model import Model, ModelError
 
-
 UBATCH = 63
 """Tokens llama.cpp evaluates at once. Its attention kernel rounds differently for 64 tokens and
 more, and for a single one; between the two a token's result does not depend on what else is in the
@@ -141,23 +140,25 @@ class Context:
         pointer = llama_cpp.llama_get_logits_ith(self.handle, output)
         return np.ctypeslib.as_array(pointer, shape=(self._vocab_size,)).copy()
 
-    def export(self, sequence: int) -> bytes:
-        """A sequence's cells as bytes."""
+    def export(self, edits: Iterable[SequenceEdit], sequence: int) -> bytearray:
+        """A sequence's cells as bytes, after some edits."""
+        self.edit(edits)
         size = llama_cpp.llama_state_seq_get_size(self.handle, sequence)
-        buffer = (ctypes.c_uint8 * size)()
+        data = bytearray(size)
+        buffer = (ctypes.c_uint8 * size).from_buffer(data)
         written = llama_cpp.llama_state_seq_get_data(self.handle, buffer, size, sequence)
-        return bytes(buffer[:written]) if written != size else bytes(buffer)
+        del buffer
+        return data[:written] if written != size else data
 
-    def restore(self, sequence: int, data: bytes) -> bool:
-        """Fill an empty sequence from bytes; False when llama.cpp does not take them."""
+    def restore(
+        self, edits: Iterable[SequenceEdit], sequence: int, data: memoryview, length: int
+    ) -> int:
+        """Fill an empty sequence from bytes, after some edits; tokens beyond ``length`` go.
+        Returns how many tokens it then holds, 0 when llama.cpp does not take the bytes."""
+        self.edit(edits)
         buffer = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
         read = llama_cpp.llama_state_seq_set_data(self.handle, buffer, len(data), sequence)
-        if read == 0:
-            self.edit([Remove(sequence)])
-        return bool(read)
-
-    def length(self, sequence: int) -> int:
-        """Tokens a sequence holds."""
+        self.edit([Remove(sequence, length if read else 0)])
         return int(llama_cpp.llama_memory_seq_pos_max(self._memory, sequence)) + 1
 
     def close(self) -> None:

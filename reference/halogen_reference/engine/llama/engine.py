@@ -6,14 +6,17 @@ is free to read requests and send events.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import logging
+import struct
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
 from halogen_reference.engine.llama.context import Context, DecodeFailed, Row, SequenceEdit
+from halogen_reference.engine.llama.grammar import call_grammar
 from halogen_reference.engine.llama.model import Model
 from halogen_reference.engine.llama.sampler import Sampler
 from halogen_reference.engine.llama.scheduler import PREFILL_ALONE, Scheduler
@@ -37,6 +40,10 @@ log = logging.getLogger(__name__)
 SEQUENCES = 255
 """Sequences llama.cpp can tell apart: running replies and kept states together."""
 
+EXPORT_PATIENCE_S = 1.0
+"""Seconds a state waits for a quiet moment before it is read out between two batches."""
+
+_RESIDENT = struct.Struct("<Q")
 _R = TypeVar("_R")
 Sampled = list[tuple[int, TokenLogprob | None] | None]
 
@@ -75,6 +82,7 @@ class LlamaEngine:
         )
         self._worker = ThreadPoolExecutor(1, "llama")
         self._work = asyncio.Event()
+        self._idle = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         settings = f"{model.fingerprint()}:{size.context}"
         self.fingerprint = hashlib.sha256(settings.encode()).hexdigest()
@@ -129,7 +137,8 @@ class LlamaEngine:
         start = job.start.retain() if job.start is not None else None
         assert start is None or isinstance(start, LlamaState)
         reply = Reply(job, start)
-        reply.sampler = Sampler(self._model, job.sampling)
+        grammar = call_grammar(job.tools, job.tool_choice)
+        reply.sampler = Sampler(self._model, job.sampling, grammar)
         timeout = asyncio.get_running_loop().call_later(
             self._size.queue_timeout, self._give_up, reply
         )
@@ -147,17 +156,33 @@ class LlamaEngine:
             timeout.cancel()
             self._abandon(reply)
 
-    async def export(self, state: State) -> bytes:
+    async def export(self, state: State) -> bytearray:
+        """Waits for a moment in which nothing runs, so that no reply is held up; not for ever."""
         assert isinstance(state, LlamaState)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._idle.wait(), EXPORT_PATIENCE_S)
         edits = self._scheduler.edits()
-        return await self._on_worker(lambda: self._export(edits, state.slot.sequence))
+        data = await self._on_worker(lambda: self._context.export(edits, state.slot.sequence))
+        return bytearray(_RESIDENT.pack(state.resident)) + data
 
     async def restore(self, tokens: Sequence[int], data: bytes) -> State:
-        raise StateRejected("not built yet")
-
-    def _export(self, edits: list[SequenceEdit], sequence: int) -> bytes:
-        self._context.edit(edits)
-        return self._context.export(sequence)
+        if len(data) < _RESIDENT.size:
+            raise StateRejected("the state is too short")
+        (resident,) = _RESIDENT.unpack(data[: _RESIDENT.size])
+        if not 0 < resident <= len(tokens):
+            raise StateRejected("the state does not fit its tokens")
+        state = self._scheduler.adopt(list(tokens), resident)
+        if state is None:
+            raise EngineFailed("no memory is free for a state from disk")
+        edits, sequence = self._scheduler.edits(), state.slot.sequence
+        whole = memoryview(data)[_RESIDENT.size :]
+        held = await self._on_worker(
+            lambda: self._context.restore(edits, sequence, whole, resident)
+        )
+        if held != resident:
+            state.release()
+            raise StateRejected("llama.cpp does not take the state")
+        return state
 
     async def _on_worker(self, work: Callable[[], _R]) -> _R:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
@@ -180,6 +205,10 @@ class LlamaEngine:
             self._drop_cancelled()
             self._scheduler.place()
             batch = self._scheduler.plan()
+            if self._scheduler.running:
+                self._idle.clear()
+            else:
+                self._idle.set()
             edits = self._scheduler.edits()
             if not batch and not edits:
                 self._work.clear()
@@ -233,6 +262,8 @@ class LlamaEngine:
             reply.events.put_nowait(text)
         if reply.text.stop_string is not None:
             self._finish(reply, Finish.STOP_STRING)
+        elif reply.text.complete:
+            self._finish(reply, Finish.END_OF_TURN)
         elif reply.generated >= job.max_tokens:
             self._finish(reply, Finish.LENGTH)
 

@@ -91,12 +91,12 @@ class Scheduler:
         resident = min(reply.resident, inside)
         return LlamaState(tokens, resident, slot, self._token_bytes, self._free)
 
-    def adopt(self, tokens: list[int]) -> LlamaState | None:
+    def adopt(self, tokens: list[int], resident: int) -> LlamaState | None:
         """An empty sequence with cells for a state that is read from a file; None when full."""
-        if not self._make_space(len(tokens)):
+        if not self._make_space(resident):
             return None
-        slot = Slot(self._sequences.pop(), self.cells.take(len(tokens)))
-        return LlamaState(tokens, len(tokens), slot, self._token_bytes, self._free)
+        slot = Slot(self._sequences.pop(), self.cells.take(resident))
+        return LlamaState(tokens, resident, slot, self._token_bytes, self._free)
 
     def _free(self, slot: Slot) -> None:
         self._garbage.append(slot)

@@ -64,7 +64,7 @@ class Reply:
         """The state to start from, with a reference of this reply's own, until it is placed."""
         self.tokens = list(job.tokens)
         self.prompt = np.array(job.tokens, dtype=np.int32)
-        self.text = ReplyText(job.stop)
+        self.text = ReplyText(job.stop, job.last)
         self.events: asyncio.Queue[EngineEvent | Exception] = asyncio.Queue()
         self.slot: Slot | None = None
         self.sampler: Sampler | None = None
