@@ -1,6 +1,7 @@
 """``halogen-reference``: start the server."""
 
 import argparse
+import errno
 import socket
 import sys
 
@@ -24,26 +25,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("--port", type=int, help="the port to listen on (HALOGEN_API_PORT)")
     options = parser.parse_args(arguments)
+    if options.port is not None and not 0 <= options.port <= 65535:
+        parser.error("--port takes a port number, 0 to 65535")
     try:
         chosen = settings.read()
         engine = start_engine(chosen)
+        listener = _listen(chosen.host, chosen.port if options.port is None else options.port)
     except (SettingError, ModelError) as error:
         print(f"halogen-reference: {error}", file=sys.stderr)
         return 2
-    port = chosen.port if options.port is None else options.port
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((chosen.host, port))
-        except OSError as error:
-            print(
-                f"halogen-reference: cannot listen on {chosen.host}:{port} ({error.strerror}): "
-                "choose another HALOGEN_API_PORT",
-                file=sys.stderr,
-            )
-            return 2
-        # Whoever reads the line below may connect at once; uvicorn answers when it has started.
-        listener.listen(2048)
+    with listener:
         address = f"http://{chosen.host}:{listener.getsockname()[1]}"
         print(f"halogen-reference: {engine.model_id} on {address}", flush=True)
         config = uvicorn.Config(
@@ -54,6 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
         )
         uvicorn.Server(config).run(sockets=[listener])
     return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket: clients may connect from here on and are answered once uvicorn runs.
+    Raises SettingError."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        port_is_wrong = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        setting = "HALOGEN_API_PORT" if port_is_wrong else "HALOGEN_API_HOST"
+        raise SettingError(
+            f"cannot listen on {host}:{port} ({error.strerror}): choose another {setting}"
+        ) from None
+    return listener
 
 
 def start_engine(chosen: Settings) -> LlamaEngine:

@@ -141,6 +141,7 @@ class ReplyParser:
             # Models write line breaks into strings as they are.
             value = json.loads(body, strict=False)
             arguments = canonical_json(value["arguments"])
+            arguments.encode()  # half a character, escaped, is JSON but cannot be sent
             name = value["name"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None

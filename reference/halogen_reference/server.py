@@ -30,13 +30,16 @@ class Server:
         """The name the model is listed under."""
         return (self.settings.model_ids or (self.engine.model_id,))[0]
 
-    def check_model(self, name: str) -> None:
-        """Any name is answered unless ``HALOGEN_MODEL_ID`` lists some: programs have names of
-        their own for the models they ask. Raises RequestError 404."""
+    def check_model(self, name: str | None) -> str:
+        """The name an answer repeats. Any is answered unless ``HALOGEN_MODEL_ID`` lists some:
+        programs have names of their own for the models they ask. Raises RequestError 404."""
         served = self.settings.model_ids
+        if name is None:
+            return self.model_id
         if served and name not in served:
             message = f"there is no model {name!r} here; GET /v1/models lists what there is"
             raise RequestError(404, message, "model", "model_not_found")
+        return name
 
 
 def build(engine: Engine, settings: Settings, clock: Callable[[], float] = time.time) -> Server:

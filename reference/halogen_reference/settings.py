@@ -12,6 +12,11 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 
+_MOST_TOKENS = 10**9
+"""More would not fit llama.cpp's 32-bit counts."""
+_SHOWN = 40
+"""Characters of a bad value that are shown."""
+
 
 class SettingError(Exception):
     """A setting that cannot be used; the message is one line for the person who set it."""
@@ -66,16 +71,18 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
         try:
             return parse(text)
         except (ValueError, OverflowError):
-            raise SettingError(f"{name}={text!r} cannot be used: it takes {takes}") from None
+            shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+            raise SettingError(f"{name}={shown!r} cannot be used: it takes {takes}") from None
 
+    tokens = f"a number of tokens from 64 to {_MOST_TOKENS}"
     return Settings(
         port=get("HALOGEN_API_PORT", _whole(0, 65535), 8731, "a port number, 0 to 65535"),
         host=get("HALOGEN_API_HOST", str, "127.0.0.1", "an address"),
         checkpoint=get("HALOGEN_CHECKPOINT", Path, None, "the path of a GGUF file"),
         model_ids=get("HALOGEN_MODEL_ID", _list, (), "model names with commas between"),
-        context=get("HALOGEN_CTX", _whole(64), None, "a number of tokens, at least 64"),
+        context=get("HALOGEN_CTX", _whole(64, _MOST_TOKENS), None, tokens),
         slots=get("HALOGEN_KV_SLOTS", _whole(1, 64), 8, "a number from 1 to 64"),
-        pool=get("HALOGEN_KV_POOL_POSITIONS", _whole(64), None, "a number of tokens, at least 64"),
+        pool=get("HALOGEN_KV_POOL_POSITIONS", _whole(64, _MOST_TOKENS), None, tokens),
         threads=get(
             "HALOGEN_THREADS", _whole(1, 512), os.cpu_count() or 1, "a number from 1 to 512"
         ),
@@ -104,10 +111,17 @@ def packaged_model() -> Path:
     return files[0]
 
 
-def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
+def _plain(text: str) -> str:
+    """Python also reads digits of other scripts and ``1_000`` as numbers: nobody means those."""
+    if not text.isascii() or "_" in text:
+        raise ValueError
+    return text
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        value = int(text)
-        if value < least or (most is not None and value > most):
+        value = int(_plain(text))
+        if not least <= value <= most:
             raise ValueError
         return value
 
@@ -115,7 +129,7 @@ def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def _above_zero(text: str) -> float:
-    value = float(text)
+    value = float(_plain(text))
     if not 0 < value < float("inf"):
         raise ValueError
     return value

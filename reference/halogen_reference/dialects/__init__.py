@@ -3,8 +3,9 @@
 from typing import Any
 
 from halogen_reference.dialects import chat, messages, responses
-from halogen_reference.dialects.dialect import Dialect, ModelCheck, Request, Stream
+from halogen_reference.dialects.dialect import Dialect, Request, Stream
 from halogen_reference.dialects.failure import ErrorAnswer
+from halogen_reference.dialects.model import ModelCheck
 
 DIALECTS: dict[str, Dialect[Any]] = {
     "/v1/chat/completions": chat,

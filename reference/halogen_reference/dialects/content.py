@@ -24,7 +24,7 @@ def texts(message: Fields, name: str, parts: PartTexts) -> list[str]:
     if content is None:
         return []
     if isinstance(content, str):
-        return [content] if content else []
+        return [content]
     if not isinstance(content, list):
         raise message.fail(
             name, f"must be a string or an array of text parts, not {kind_of(content)}."

@@ -5,18 +5,16 @@ event stream. It knows nothing of sessions, engines and HTTP: bytes in, bytes ou
 module (a package) with these functions in it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from halogen_reference.call import Call
 from halogen_reference.dialects.failure import ErrorAnswer
 from halogen_reference.dialects.fields import JsonObject
+from halogen_reference.dialects.model import ModelCheck
 from halogen_reference.errors import RequestError
 from halogen_reference.reply import ReplyEvent
-
-ModelCheck = Callable[[str], None]
-"""Called with the model a request names; raises RequestError 404 when there is no such model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

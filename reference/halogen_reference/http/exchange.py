@@ -33,7 +33,8 @@ class Exchange:
     def header(self, name: str) -> str | None:
         """A request header; given more than once, its values with ``, `` between."""
         wanted = name.lower().encode()
-        values = [value.decode("latin-1") for key, value in self.headers if key == wanted]
+        # White space after a value is not part of it (RFC 9110, 5.5); parsers may leave it there.
+        values = [v.decode("latin-1").strip(" \t") for key, v in self.headers if key == wanted]
         return ", ".join(values) if values else None
 
     def key(self) -> str:

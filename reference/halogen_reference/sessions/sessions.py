@@ -78,9 +78,8 @@ class Visit:
             sessions.table.begin_use(entry)
         if thread is not None:
             sessions.threads.note_use(thread)
-        # The state outlives its name for as long as this request needs it (LIFE-6).
-        if start.state is not None:
-            start.state.retain()
+        # The state outlives its name until the engine has a reference of its own (LIFE-6).
+        self._held = start.state.retain() if start.state is not None else None
 
     def keep(self, reply: Assistant, state: State) -> None:
         """Keep the state at the end of the reply (KEEP-1). Takes over the caller's reference."""
@@ -93,14 +92,19 @@ class Visit:
         parent = self._entry.name if self._entry else None
         sessions.table.keep(wish.keep, kept, parent=parent, source="header")
 
+    def hand_over(self) -> None:
+        """The engine holds the start state now: held here too, its memory could not be given to
+        those who need it, this request among them. May be called again."""
+        if self._held is not None:
+            self._held.release()
+            self._held = None
+
     def close(self) -> None:
         """The request is over, however it ended. May be called again."""
         if self._entry is not None:
             self._sessions.table.end_use(self._entry)
             self._entry = None
-        if self.start.state is not None:
-            self.start.state.release()
-            self.start.state = None
+        self.hand_over()
 
 
 class Sessions:
@@ -161,7 +165,7 @@ class Sessions:
         entries = self.threads.candidates(thread)
         for entry in entries:
             await self._awake(entry)
-        origin = self.threads.origin(entries, call)
+        origin = self.threads.origin(thread, entries, call)
         if origin is not None:
             start = starting.from_seam(prompt, origin.kept, origin.seam, self.tokens)
             if start is not None:

@@ -101,7 +101,7 @@ class Store:
 
     def released(self, entry: Entry) -> None:
         self._waiting.pop(entry.name, None)
-        self._path(entry.name).unlink(missing_ok=True)
+        _remove(self._path(entry.name))
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._write_all(), name="store")
@@ -156,17 +156,17 @@ class Store:
             entry.on_disk = True
             self._stamp(entry)
         elif not entry.live:
-            path.unlink(missing_ok=True)
+            _remove(path)
         self._keep_budget()
 
     def _keep_budget(self) -> None:
         files = sorted(self._folder.glob(f"*{_SUFFIX}"), key=_used_at)
-        total = sum(path.stat().st_size for path in files)
+        total = sum(path.lstat().st_size for path in files)
         for path in files:
             if total <= self._budget:
                 return
-            total -= path.stat().st_size
-            path.unlink()
+            total -= path.lstat().st_size
+            _remove(path)
             self.lost(path.stem)
 
     def stem(self, name: str) -> str:
@@ -188,7 +188,14 @@ def _current(entry: Entry, kept: Kept) -> bool:
 
 
 def _used_at(path: Path) -> float:
-    return path.stat().st_mtime
+    return path.lstat().st_mtime
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("%s cannot be removed: %s", path, error.strerror)
 
 
 def _asleep(record: Record, used_at: float) -> Entry:

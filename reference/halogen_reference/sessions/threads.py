@@ -12,6 +12,7 @@ import hmac
 from dataclasses import dataclass
 
 from halogen_reference.call import Call
+from halogen_reference.conversation import Assistant
 from halogen_reference.prompt import Seam
 from halogen_reference.sessions.kept import Kept
 from halogen_reference.sessions.matching import furthest_seam
@@ -51,6 +52,12 @@ class Origin:
         """Tokens the request repeats."""
         return self.kept.seams[self.seam].at
 
+    @property
+    def repeats_reply(self) -> bool:
+        """The request repeats a reply, not only a prompt that anybody might send."""
+        before = self.kept.conversation.items[: self.seam.item]
+        return self.seam.end or any(isinstance(item, Assistant) for item in before)
+
 
 class Threads:
     """Finds and keeps the states of threads. ``secret`` makes their names unguessable (MAP-5)."""
@@ -85,8 +92,9 @@ class Threads:
         # Conversations that sleep on disk are not woken for a mere chance.
         return [entry for entry in self._table.live() if entry.owner == owner and entry.lineages]
 
-    def origin(self, entries: list[Entry], call: Call) -> Origin | None:
+    def origin(self, thread: Thread, entries: list[Entry], call: Call) -> Origin | None:
         """The conversation that the request repeats furthest; of equals the one used last."""
+        related = thread.agent is not None or self.knows(thread)
         found = [
             Origin(entry, lineage.kept, seam)
             for entry in entries
@@ -94,6 +102,8 @@ class Threads:
             if (seam := furthest_seam(lineage.kept.conversation, call.conversation, call.opening))
             and seam in lineage.kept.seams
         ]
+        # A session not seen before is a fork of another only if it repeats what was answered there.
+        found = [origin for origin in found if related or origin.repeats_reply]
         return (
             max(enumerate(found), key=lambda pair: (pair[1].reach, pair[0]))[1] if found else None
         )

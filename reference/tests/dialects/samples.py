@@ -124,13 +124,15 @@ _texts = st.text(max_size=8)
 
 
 @st.composite
-def runs(draw: st.DrawFn, *, calls: bool = True) -> list[ReplyEvent]:
+def runs(draw: st.DrawFn) -> list[ReplyEvent]:
     """Any run an engine may produce, cut or whole, in any order of parts."""
-    kinds = ["text", "text", "think", "call"] if calls else ["text", "text", "think"]
+    kinds = ["text", "text", "held", "think", "call"]
     pieces: list[Piece] = []
     for number, kind in enumerate(draw(st.lists(st.sampled_from(kinds), max_size=8))):
         if kind == "text":
             pieces.append(draw(_texts))
+        elif kind == "held":  # a token whose text is still to come
+            pieces.append(with_logprobs("", "a"))
         elif kind == "think":
             pieces.append(Think(draw(_texts)))
         else:

@@ -22,6 +22,12 @@ def test_all_spellings_of_a_partial_message_continue_it(content: Any) -> None:
     assert call.conversation.items[-1] == Assistant("The sea is ")
 
 
+def test_white_space_is_a_text_like_any_other() -> None:
+    """BRANCH-7."""
+    call = carry_on(ASK, assistant("\n")).call
+    assert (call.opening, call.conversation.items[-1]) == (Opening.CONTINUE, Assistant("\n"))
+
+
 def test_continuing_nothing_is_an_ordinary_reply() -> None:
     call = carry_on(ASK, assistant("")).call
     assert (call.opening, call.conversation.items) == (Opening.REPLY, (User("hi"),))

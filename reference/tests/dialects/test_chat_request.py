@@ -61,7 +61,7 @@ def test_unknown_and_ignored_fields_are_not_looked_at() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "param"),
     [
-        ("model", 5, "model"), ("model", "", "model"), ("model", None, "model"),
+        ("model", 5, "model"), ("model", "", "model"),
         ("temperature", 2.1, None), ("temperature", -1, None), ("temperature", "1", None),
         ("temperature", True, None), ("top_p", 1.1, None), ("top_k", -2, None),
         ("top_k", 1.5, None), ("min_p", 2, None), ("repetition_penalty", 0, None),
@@ -101,10 +101,14 @@ def test_the_edges_of_ranges_are_inside(field: str, value: int) -> None:
     read(None, **{field: value})
 
 
+def test_minus_one_is_another_spelling_of_the_whole_vocabulary() -> None:
+    assert read(top_k=-1).call.sampling == read(top_k=0).call.sampling == Sampling()
+
+
 def test_the_model_is_checked_by_who_knows_it() -> None:
     asked = []
 
-    def refuse(model: str) -> None:
+    def refuse(model: str | None) -> str:
         asked.append(model)
         raise RequestError(404, "no such model", "model", "model_not_found")
 

@@ -93,7 +93,6 @@ def call_or_status(path: str, body: bytes) -> Call | int:
 
 def check(call: Call) -> None:
     """What the rest of the server may rely on."""
-    assert call.model
     assert call.conversation.items
     hash(call.conversation)
     if call.opening is Opening.CONTINUE:

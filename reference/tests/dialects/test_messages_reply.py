@@ -13,7 +13,7 @@ from halogen_reference.dialects.messages.arguments import ObjectText
 from halogen_reference.reply import Finish, ReplyEvent, Usage
 from tests.dialects.messages_bodies import read
 from tests.dialects.requests import Body, events
-from tests.dialects.samples import USAGE, Calling, Think, json_values, run, runs
+from tests.dialects.samples import USAGE, Calling, Think, json_values, run, runs, with_logprobs
 
 
 def whole(reply: list[ReplyEvent]) -> Any:
@@ -115,6 +115,18 @@ def test_the_last_counts_are_the_exact_ones() -> None:
 
 def test_an_empty_reply_has_no_block() -> None:
     assert whole(run())["content"] == []
+
+
+def test_a_token_without_text_is_no_block() -> None:
+    reply = run(Think("h"), with_logprobs("", "a"), Think("m"))
+    assert [block["thinking"] for block in whole(reply)["content"]] == ["hm"]
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_is_left_of_long_arguments_goes_out_with_their_end(cut: bool) -> None:
+    pieces = ('{"a": 1, "b": "' + "word " * 20, 'x", "c": 2', "}")
+    reply = run(Calling("1", "look", pieces, cut=cut), finish=Finish.LENGTH)
+    assert merged(events(stream(reply)))["content"][0]["input"] == json.loads("".join(pieces))
 
 
 def test_blocks_keep_their_order() -> None:

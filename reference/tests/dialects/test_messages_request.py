@@ -58,7 +58,7 @@ def test_unknown_and_ignored_fields_are_not_looked_at() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "param"),
     [
-        ("model", 5, None), ("model", None, None), ("max_tokens", None, None),
+        ("model", 5, None), ("max_tokens", None, None),
         ("max_tokens", -1, None), ("max_tokens", "5", None), ("max_tokens", True, None),
         ("system", 5, None), ("system", [{"type": "image"}], "system[0].type"),
         ("temperature", "hot", None), ("temperature", 3, None), ("top_p", 2, None),
@@ -87,7 +87,7 @@ def test_a_bad_field_is_named(field: str, value: Any, param: str | None) -> None
 
 
 def test_the_model_is_checked_by_who_knows_it() -> None:
-    def refuse(model: str) -> None:
+    def refuse(model: str | None) -> str:
         raise RequestError(404, f"no {model}", "model", "model_not_found")
 
     for reader in (parse, parse_count):

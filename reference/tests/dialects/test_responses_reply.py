@@ -41,7 +41,7 @@ def merged(sent: list[Body]) -> list[Body]:
             grown = ""
         elif kind in DELTAS:
             assert event["item_id"] == output[-1]["id"]
-            assert event["delta"], "an empty delta"
+            assert event["delta"] or event["logprobs"], "an empty delta"
             grown += event["delta"]
         elif kind.endswith((".output_text.done", ".reasoning_text.done")):
             assert event["text"] == grown

@@ -99,7 +99,7 @@ def test_a_stored_response_is_not_found() -> None:
 
 
 def test_the_model_is_checked_by_who_knows_it() -> None:
-    def refuse(model: str) -> None:
+    def refuse(model: str | None) -> str:
         raise RequestError(404, f"no {model}", "model", "model_not_found")
 
     with pytest.raises(RequestError, match="no m"):

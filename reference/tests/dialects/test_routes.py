@@ -105,3 +105,16 @@ def sent_back(path: str, answer: Any) -> list[Any]:
     if path == MESSAGES:
         return [{"role": "assistant", "content": answer["content"]}, ask]
     return [*answer["output"], ask]
+
+
+@pytest.mark.parametrize("path", sorted(DIALECTS))
+def test_a_request_need_not_name_the_model(path: str) -> None:
+    key = "input" if path == "/v1/responses" else "messages"
+    body = {key: [{"role": "user", "content": "hi"}], "max_tokens": 4}
+
+    def only_one(name: str | None) -> str:
+        assert name is None
+        return "the-one"
+
+    request = DIALECTS[path].parse(json.dumps(body).encode(), check_model=only_one)
+    assert request.call.model == "the-one"

@@ -8,9 +8,10 @@ from halogen_reference.call import Call, ChoiceMode, Opening, ToolChoice
 from halogen_reference.conversation import Assistant, Item, Tool, conversation
 from halogen_reference.dialects.chat.history import read_messages
 from halogen_reference.dialects.continuation import continued
-from halogen_reference.dialects.dialect import ModelCheck, Request
+from halogen_reference.dialects.dialect import Request
 from halogen_reference.dialects.fields import Fields, quote, read_body
 from halogen_reference.dialects.ids import new_id
+from halogen_reference.dialects.model import ModelCheck, read_model
 from halogen_reference.dialects.sampling import MOST_TOP_LOGPROBS, read_sampling, read_stop
 from halogen_reference.dialects.tools import (
     allowed_calls,
@@ -41,9 +42,7 @@ class ChatRequest(Request):
 def parse(body: bytes, *, check_model: ModelCheck | None = None) -> ChatRequest:
     """Read a request body. Raises RequestError 400, or what ``check_model`` raises."""
     fields = read_body(body)
-    model = fields.need_name("model")
-    if check_model:
-        check_model(model)
+    model = read_model(fields, check_model)
     _refuse_unsupported(fields)
     messages = fields.need_records("messages")
     items, opening = _opening(fields, messages, read_messages(messages))

@@ -7,11 +7,12 @@ from halogen_reference.call import Call, ChoiceMode, Opening, ToolChoice
 from halogen_reference.conversation import Item, System, Tool, conversation
 from halogen_reference.dialects.content import texts
 from halogen_reference.dialects.continuation import continued
-from halogen_reference.dialects.dialect import ModelCheck, Request
+from halogen_reference.dialects.dialect import Request
 from halogen_reference.dialects.fields import Fields, read_body
 from halogen_reference.dialects.ids import new_id
 from halogen_reference.dialects.messages.attribution import without_attribution
 from halogen_reference.dialects.messages.history import TEXT_BLOCKS, read_messages
+from halogen_reference.dialects.model import ModelCheck, read_model
 from halogen_reference.dialects.sampling import read_sampling
 from halogen_reference.dialects.tools import any_call, distinct, named_call, read_tool
 from halogen_reference.errors import invalid
@@ -35,22 +36,20 @@ class MessagesRequest(Request):
 
 def parse(body: bytes, *, check_model: ModelCheck | None = None) -> MessagesRequest:
     """Read a request body. Raises RequestError 400, or what ``check_model`` raises."""
-    fields = _checked(body, check_model)
-    return _request(fields, fields.need_integer("max_tokens", 0))
+    fields, model = _checked(body, check_model)
+    return _request(fields, model, fields.need_integer("max_tokens", 0))
 
 
 def parse_count(body: bytes, *, check_model: ModelCheck | None = None) -> MessagesRequest:
     """Read a ``count_tokens`` body: the same prompt, without the fields about its reply."""
-    return _request(_checked(body, check_model), None)
+    return _request(*_checked(body, check_model), None)
 
 
-def _checked(body: bytes, check_model: ModelCheck | None) -> Fields:
+def _checked(body: bytes, check_model: ModelCheck | None) -> tuple[Fields, str]:
     fields = read_body(body)
-    model = fields.need_name("model")
-    if check_model:
-        check_model(model)
+    model = read_model(fields, check_model)
     _refuse_thread(fields)
-    return fields
+    return fields, model
 
 
 def _refuse_thread(body: Fields) -> None:
@@ -67,7 +66,7 @@ def _refuse_thread(body: Fields) -> None:
         )
 
 
-def _request(body: Fields, max_tokens: int | None) -> MessagesRequest:
+def _request(body: Fields, model: str, max_tokens: int | None) -> MessagesRequest:
     system, attribution = without_attribution(texts(body, "system", TEXT_BLOCKS))
     thinking = _thinks(body, max_tokens)
     items, opening = _history(body, thinking)
@@ -76,7 +75,7 @@ def _request(body: Fields, max_tokens: int | None) -> MessagesRequest:
     if not history.items:
         raise body.fail("messages", "holds no text to reply to.")
     call = Call(
-        model=body.need_name("model"),
+        model=model,
         conversation=history,
         opening=opening,
         sampling=read_sampling(body),

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from halogen_reference.call import Call, Opening
 from halogen_reference.conversation import Assistant, Item, System, conversation
 from halogen_reference.dialects.continuation import continued
-from halogen_reference.dialects.dialect import ModelCheck, Request
+from halogen_reference.dialects.dialect import Request
 from halogen_reference.dialects.fields import Fields, JsonObject, canonical_field, quote, read_body
 from halogen_reference.dialects.ids import new_id
+from halogen_reference.dialects.model import ModelCheck, read_model
 from halogen_reference.dialects.responses.history import read_input
 from halogen_reference.dialects.responses.namespaces import Namespaces
 from halogen_reference.dialects.responses.tools import read_tool_choice, read_tools
@@ -51,9 +52,7 @@ class ResponsesRequest(Request):
 def parse(body: bytes, *, check_model: ModelCheck | None = None) -> ResponsesRequest:
     """Read a request body. Raises RequestError 400, 404, or what ``check_model`` raises."""
     fields = read_body(body)
-    model = fields.need_name("model")
-    if check_model:
-        check_model(model)
+    model = read_model(fields, check_model)
     _refuse_stored(fields)
     _refuse_unsupported(fields)
     tools, namespaces = read_tools(fields)

@@ -63,8 +63,9 @@ class Context:
     ) -> None:
         params = llama_cpp.llama_context_default_params()
         batch += 1
-        params.n_ctx = cells + 1
-        params.n_batch = batch
+        # llama.cpp aborts the process when either is smaller than its number of sequences.
+        params.n_ctx = max(cells, sequences) + 1
+        params.n_batch = max(batch, sequences + 1)
         params.n_ubatch = UBATCH
         params.n_seq_max = sequences + 1
         params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED

@@ -82,6 +82,7 @@ class LlamaEngine:
         )
         self._worker = ThreadPoolExecutor(1, "llama")
         self._work = asyncio.Event()
+        self._scheduler.on_free = self._work.set
         self._idle = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         settings = f"{model.fingerprint()}:{size.context}"

@@ -31,6 +31,8 @@ class Scheduler:
         self.waiting: deque[Reply] = deque()
         self.running: list[Reply] = []
         self.release_one: Callable[[], bool] = lambda: False
+        self.on_free: Callable[[], None] = lambda: None
+        """Called when a sequence is let go: there is something to collect."""
         self._slots = slots
         self._token_bytes = token_bytes
         self._sequences = list(range(sequences))
@@ -100,6 +102,7 @@ class Scheduler:
 
     def _free(self, slot: Slot) -> None:
         self._garbage.append(slot)
+        self.on_free()
 
     def _collect(self) -> None:
         """Give freed sequences back to llama.cpp.
