@@ -57,6 +57,7 @@ class Turn:
         return self._visit.keep_accepted
 
     def close(self) -> None:
+        """The request is over, however it ended. May be called again."""
         self._visit.close()
 
     async def events(self) -> AsyncGenerator[tuple[int, ReplyEvent]]:
@@ -65,17 +66,14 @@ class Turn:
         Raises RequestError before the first event (the queue was too long), ReplyFailed after it.
         Closing the iterator cancels the replies.
         """
-        try:
-            if self._call.n == 1:
-                async with aclosing(self._reply(0)) as reply:
-                    async for event in reply:
-                        yield 0, event
-            else:
-                async with aclosing(self._merged()) as replies:
-                    async for pair in replies:
-                        yield pair
-        finally:
-            self.close()
+        if self._call.n == 1:
+            async with aclosing(self._reply(0)) as reply:
+                async for event in reply:
+                    yield 0, event
+        else:
+            async with aclosing(self._merged()) as replies:
+                async for pair in replies:
+                    yield pair
 
     async def _merged(self) -> AsyncGenerator[tuple[int, ReplyEvent]]:
         queue: asyncio.Queue[tuple[int, ReplyEvent | Exception | None]] = asyncio.Queue()

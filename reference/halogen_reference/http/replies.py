@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import replace
 from typing import Any
 
@@ -77,6 +77,12 @@ class Replies:
             headers[_FROM] = turn.outcome.value
         if turn.keep_accepted is not None:
             headers["x-halogen-keep"] = "accepted" if turn.keep_accepted else "refused"
+        with closing(turn):
+            await self._send(exchange, request, turn, headers)
+
+    async def _send(
+        self, exchange: Exchange, request: Request, turn: Turn, headers: dict[str, str]
+    ) -> None:
         async with aclosing(turn.events()) as events:
             first = await exchange.attended(anext(events))
             if request.call.stream:

@@ -207,7 +207,7 @@ class NameTable:
         self._expire()
         for entry in self._entries.values():
             if entry.lineages:
-                if entry.on_disk and not entry.users:
+                if entry.on_disk:
                     self._forget_states(entry)
                 else:
                     self.release(entry.name)

@@ -1,5 +1,6 @@
 """FROM-10: the same visible conversation is the same, whatever route it came by."""
 
+import json
 from typing import Any
 
 import pytest

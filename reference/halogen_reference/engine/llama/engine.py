@@ -135,11 +135,15 @@ class LlamaEngine:
         self._model.close()
 
     async def submit(self, job: Job) -> AsyncGenerator[EngineEvent]:
+        grammar = call_grammar(job.tools, job.tool_choice)
+        try:
+            sampler = Sampler(self._model, job.sampling, grammar)
+        except ValueError as error:
+            raise EngineFailed(str(error)) from None
         start = job.start.retain() if job.start is not None else None
         assert start is None or isinstance(start, LlamaState)
         reply = Reply(job, start)
-        grammar = call_grammar(job.tools, job.tool_choice)
-        reply.sampler = Sampler(self._model, job.sampling, grammar)
+        reply.sampler = sampler
         timeout = asyncio.get_running_loop().call_later(
             self._size.queue_timeout, self._give_up, reply
         )
@@ -224,12 +228,13 @@ class LlamaEngine:
             log.error("a batch of %d sequences failed: %s", len(batch), error)
             self._fail([reply for reply, _ in batch])
             return
+        except Exception:
+            # A fault of ours must not leave everybody waiting for a loop that has ended.
+            log.exception("a batch of %d sequences failed", len(batch))
+            self._fail([reply for reply, _ in batch])
+            return
         for (reply, row), choice in zip(batch, sampled, strict=True):
-            before = reply.resident
-            reply.resident += len(row.tokens)
-            unread = len(reply.job.tokens) - before
-            if reply.generated == 0:
-                reply.evaluated += min(len(row.tokens), unread)
+            reply.note_evaluated(len(row.tokens))
             if choice is not None and not reply.cancelled:
                 self._advance(reply, *choice)
 

@@ -72,6 +72,8 @@ class Reply:
         """Evaluated tokens. Cells beyond them are granted for the rest of the prompt."""
         self.evaluated = 0
         """Prompt tokens evaluated so far; evaluating again after an eviction does not count."""
+        self.furthest = 0
+        """How far into the prompt the evaluated tokens have ever reached."""
         self.placed_before = False
         self.cancelled = False
 
@@ -88,6 +90,13 @@ class Reply:
     def decoding(self) -> bool:
         """The prompt is evaluated: one token a step from here."""
         return self.generated > 0 and self.waiting_tokens == 1
+
+    def note_evaluated(self, count: int) -> None:
+        """The next tokens have been evaluated."""
+        before = max(self.resident, self.furthest)
+        self.resident += count
+        self.furthest = min(max(self.furthest, self.resident), len(self.job.tokens))
+        self.evaluated += max(0, self.furthest - before)
 
     def announce(self) -> None:
         """Tell the client's side that the reply has its place, once."""

@@ -1,0 +1,118 @@
+"""The figures to reach, each with what was measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.bookkeeping import Bookkeeping
+from bench.fanout import FanOut
+from bench.ours import AGAIN, COLD_DIFFERENT, COLD_SAME, FIRST, Round
+
+SOONER, OF_BARE, BOOKKEEPING_S, LINEAR = 10.0, 0.9, 0.001, 1.5
+_MESSAGES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One figure. ``met`` is None where there is nothing to meet, or nothing was measured."""
+
+    text: str
+    wanted: str
+    measured: str
+    met: bool | None
+
+
+def targets(
+    rounds: Sequence[Round], books: Bookkeeping, rival: dict[str, FanOut] | None
+) -> list[Target]:
+    """Ratios are taken inside a round and the median of the rounds is judged: what else the
+    machine does changes from one minute to the next."""
+    return [
+        _sooner(rounds, COLD_DIFFERENT),
+        _sooner(rounds, COLD_SAME),
+        _decode(rounds),
+        _cells(rounds),
+        *_books(books),
+        *_beside(rounds, rival),
+    ]
+
+
+def _sooner(rounds: Sequence[Round], cold: str) -> Target:
+    """Judged against a fan-out that has nothing to share. Where the history is the same, the
+    server evaluates it once for all, kept or not: that ratio is shown and not judged."""
+    ratios = [r.fan_outs[cold].first_p50 / r.fan_outs[FIRST].first_p50 for r in rounds]
+    text, measured = f"TTFT p50: {FIRST} sooner than {cold}", _spread(ratios, " x")
+    if cold != COLD_DIFFERENT:
+        return Target(text, "-", measured, None)
+    return Target(text, f">= {SOONER:.0f} x", measured, median(ratios) >= SOONER)
+
+
+def _decode(rounds: Sequence[Round]) -> Target:
+    """The better of two fan-outs by the better of two bare loops: see ``bare.REPEATS``."""
+    ratios = []
+    for r in rounds:
+        rates = [rate for title in (FIRST, AGAIN) if (rate := r.fan_outs[title].decode)]
+        if rates:
+            ratios.append(max(rates) / r.bare.decode)
+    text = "decode rate of the kept history's fan-outs, of the bare loop's"
+    if not ratios:
+        measured = "the replies were never all being decoded: give --tokens more"
+        return Target(text, f">= {OF_BARE}", measured, None)
+    return Target(text, f">= {OF_BARE}", _spread(ratios, ""), median(ratios) >= OF_BARE)
+
+
+def _cells(rounds: Sequence[Round]) -> Target:
+    cells = [r.cells for r in rounds]
+    wrong = [c for c in cells if c.used != c.history + c.own]
+    shown = (wrong or cells)[0]
+    measured = f"{shown.used:,} = {shown.history:,} + {shown.own:,}"
+    if wrong:
+        measured = f"{shown.used:,}, not {shown.history + shown.own:,}"
+    return Target("KV cells of kept forks", "= history + own tokens", measured, not wrong)
+
+
+def _books(books: Bookkeeping) -> list[Target]:
+    """Linear: the time for each message may not grow with the number of messages."""
+    shortest, longest = min(books.p50), max(books.p50)
+    growth = (books.p50[longest] / longest) / (books.p50[shortest] / shortest)
+    took = books.p50[_MESSAGES]
+    times = ", ".join(f"{seconds * 1000:.2f}" for seconds in books.p50.values())
+    lengths = ", ".join(str(length) for length in books.p50)
+    return [
+        Target(
+            f"match, name and list, p50, history of {_MESSAGES} messages",
+            f"<= {BOOKKEEPING_S * 1000:.0f} ms",
+            f"{took * 1000:.2f} ms",
+            took <= BOOKKEEPING_S,
+        ),
+        Target(
+            f"the same for {lengths} messages: linear",
+            f"<= {LINEAR} x a message",
+            f"{growth:.2f} x ({times} ms)",
+            growth <= LINEAR,
+        ),
+    ]
+
+
+def _beside(rounds: Sequence[Round], rival: dict[str, FanOut] | None) -> list[Target]:
+    if rival is None:
+        return []
+    found = []
+    for title in (COLD_SAME, FIRST):
+        ours = median(r.fan_outs[title].wall for r in rounds)
+        theirs = rival[title].wall
+        found.append(
+            Target(
+                f"wall, {title}: no longer than llama_cpp.server's",
+                f"<= {theirs:.1f} s",
+                f"{ours:.1f} s",
+                ours <= theirs,
+            )
+        )
+    return found
+
+
+def _spread(values: Sequence[float], unit: str) -> str:
+    if len(values) == 1:
+        return f"{values[0]:.2f}{unit}"
+    return f"{median(values):.2f}{unit} ({min(values):.2f} to {max(values):.2f})"

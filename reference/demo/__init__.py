@@ -1,0 +1,1 @@
+"""``make demo``: the sessions example, played with real requests against a real server."""
