@@ -11,7 +11,7 @@ import httpx
 from rich.console import Console
 from rich.markup import escape
 
-from bench import bookkeeping, ours, rival
+from bench import bookkeeping, ours, restart, rival
 from bench.report import Results, conditions, show
 from bench.targets import targets
 from bench.workload import Shape
@@ -65,7 +65,7 @@ def _measure(out: Console, options: argparse.Namespace) -> Results:
     beside = rival.available() and not options.alone
     if not beside and not options.alone:
         out.print(rival.ABSENT)
-    total = 1 + ours.STEPS * options.rounds + rival.STEPS * beside
+    total = 1 + ours.STEPS * options.rounds + restart.STEPS + rival.STEPS * beside
     found = conditions()
     with Steps(out, total) as steps:
         steps.begin("bookkeeping of the sessions")
@@ -75,8 +75,9 @@ def _measure(out: Console, options: argparse.Namespace) -> Results:
             steps.prefix = f"round {number} of {options.rounds}: "
             rounds.append(ours.measure(shape, steps.begin))
         steps.prefix = ""
+        back = restart.measure(shape, steps.begin)
         theirs = rival.measure(shape, steps.begin) if beside else None
-    return Results(shape, rounds, theirs, books, targets(rounds, books, theirs), found)
+    return Results(shape, rounds, theirs, books, targets(rounds, books, back, theirs), found)
 
 
 if __name__ == "__main__":

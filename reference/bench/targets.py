@@ -7,6 +7,7 @@ from statistics import median
 from bench.bookkeeping import Bookkeeping
 from bench.fanout import FanOut
 from bench.ours import AGAIN, COLD_DIFFERENT, COLD_SAME, FIRST, Round
+from bench.restart import Restart
 
 SOONER, OF_BARE, BOOKKEEPING_S, LINEAR = 10.0, 0.9, 0.001, 1.5
 _MESSAGES = 200
@@ -23,7 +24,10 @@ class Target:
 
 
 def targets(
-    rounds: Sequence[Round], books: Bookkeeping, rival: dict[str, FanOut] | None
+    rounds: Sequence[Round],
+    books: Bookkeeping,
+    back: Restart,
+    rival: dict[str, FanOut] | None,
 ) -> list[Target]:
     """Ratios are taken inside a round and the median of the rounds is judged: what else the
     machine does changes from one minute to the next."""
@@ -33,6 +37,7 @@ def targets(
         _decode(rounds),
         _cells(rounds),
         *_books(books),
+        _restart(back),
         *_beside(rounds, rival),
     ]
 
@@ -92,6 +97,16 @@ def _books(books: Bookkeeping) -> list[Target]:
             growth <= LINEAR,
         ),
     ]
+
+
+def _restart(back: Restart) -> Target:
+    ratio = back.cold / back.fork
+    return Target(
+        f"restart with {back.names} names: TTFT of the first fork, sooner than cold",
+        f">= {SOONER:.0f} x",
+        f"{ratio:.2f} x ({back.fork:.2f} s, {back.cold:.2f} s, {back.tokens:,} tokens)",
+        ratio >= SOONER,
+    )
 
 
 def _beside(rounds: Sequence[Round], rival: dict[str, FanOut] | None) -> list[Target]:

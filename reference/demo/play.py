@@ -6,15 +6,22 @@ from dataclasses import dataclass, field, replace
 
 import httpx
 
-from demo.route import Answer, Ask, Route
-from demo.story import LABEL_AT_CAP, Names, story
+from demo.chat import Chat
+from demo.messages import Messages
+from demo.responses import Responses
+from demo.route import Answer, Ask, Route, Turn
+from demo.story import LABEL_AT_CAP, Names, Part, story
 from demo.verdict import Handle, Row, judge, judge_release
+
+_ALL: tuple[Route, ...] = (Chat(), Messages(), Responses())
+ROUTES = {route.name: route for route in _ALL}
 
 
 @dataclass(slots=True)
 class Played:
     """What came of it."""
 
+    names: Names = field(default_factory=Names)
     rows: list[Row] = field(default_factory=list)
 
     @property
@@ -22,15 +29,14 @@ class Played:
         return [f"{row.part.label}: {text}" for row in self.rows for text in row.wrong]
 
 
-def play(route: Route, url: str, twin_url: str, task: str, tell: Callable[[str], None]) -> Played:
+def play(url: str, twin_url: str, tell: Callable[[str], None]) -> Played:
     """Play every scene; ``tell`` is given each one's title before it begins."""
     played, heard = Played(), dict[str, Answer]()
-    for scene in story(Names(), heard, task):
+    for scene in story(played.names, heard):
         tell(scene.title)
         before = handles(url)
-        asks = [part.ask for part in scene.parts]
-        answers = _at_once(route, url, asks)
-        twins = _at_once(route, twin_url, [replace(ask, start=None, keep=None) for ask in asks])
+        answers = _at_once(url, scene.parts, lambda ask: ask)
+        twins = _at_once(twin_url, scene.parts, lambda ask: replace(ask, start=None, keep=None))
         for part, answer, twin in zip(scene.parts, answers, twins, strict=True):
             heard[part.label] = answer
             row = judge(part, answer, twin)
@@ -42,12 +48,19 @@ def play(route: Route, url: str, twin_url: str, task: str, tell: Callable[[str],
     return played
 
 
+def warm(url: str) -> None:
+    """One word on each route: what a client library loads at its first request is no part of any
+    time that is shown."""
+    for route in _ALL:
+        route.ask(url, Ask((Turn("user", "Hello."),), 1))
+
+
 def handles(url: str) -> list[Handle]:
     """The live names (LIST-2)."""
     listed = httpx.get(f"{url}/halogen/handles", trust_env=False).raise_for_status().json()
     return [Handle(entry["name"], entry["last_used_at"]) for entry in listed["data"]]
 
 
-def _at_once(route: Route, url: str, asks: list[Ask]) -> list[Answer]:
-    with ThreadPoolExecutor(len(asks)) as pool:
-        return list(pool.map(lambda ask: route.ask(url, ask), asks))
+def _at_once(url: str, parts: tuple[Part, ...], sent: Callable[[Ask], Ask]) -> list[Answer]:
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(lambda part: ROUTES[part.route].ask(url, sent(part.ask)), parts))

@@ -12,10 +12,10 @@ PLAIN_WIDTH = 120
 """Columns of a table that is not shown on a terminal."""
 
 
-def console() -> Console:
+def console(plain_width: int = PLAIN_WIDTH) -> Console:
     """Where the scripts print; a table keeps its columns in a log too."""
     found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=PLAIN_WIDTH)
+    return found if found.is_terminal else Console(highlight=False, width=plain_width)
 
 
 class Steps(AbstractContextManager["Steps"]):

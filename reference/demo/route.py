@@ -1,10 +1,28 @@
 """What the demo asks and hears, whatever the route."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-MODEL = "default"
-"""The reference answers under any name unless HALOGEN_MODEL_ID says otherwise."""
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call the model made."""
+
+    name: str
+    arguments: str
+    """A JSON object, as the model wrote it."""
+    id: str = field(compare=False)
+    """The server's own: no two calls share one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool offered to the model."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+    """A JSON schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,8 +30,10 @@ class Turn:
     """One message of a history."""
 
     role: str
-    """``system``, ``user`` or ``assistant``."""
+    """``system``, ``user``, ``assistant`` or ``tool``."""
     text: str
+    call: Call | None = None
+    """The call an assistant made, or the one a tool's text is the result of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +48,9 @@ class Ask:
     """``X-Halogen-Keep``"""
     partial: bool = False
     """The last turn is the beginning of a reply that is to go on from there."""
+    tool: Tool | None = None
+    must_call: bool = False
+    """The reply must be a call of the tool (``tool_choice``)."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -47,7 +70,13 @@ class Answer:
     """Prompt tokens less those the server had already."""
     output: int
     first_token: float
-    """From sending the request to the first text, or to the end of an empty reply."""
+    """From sending the request to the first piece of text or of a call, or to the end of an empty
+    reply."""
+    call: Call | None = None
+
+
+class Unanswered(Exception):
+    """A stream ended without a whole reply; the message says what is missing."""
 
 
 class Route(Protocol):
@@ -55,7 +84,8 @@ class Route(Protocol):
 
     @property
     def name(self) -> str:
-        """As the table shows it."""
+        """As the story and the table name it."""
 
     def ask(self, url: str, ask: Ask) -> Answer:
-        """Send a streaming request and read it to its end. Raises the library's own errors."""
+        """Send a streaming request and read it to its end. Raises Unanswered and the library's own
+        errors."""

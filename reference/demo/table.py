@@ -3,20 +3,26 @@
 from collections.abc import Sequence
 from statistics import median
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from demo.route import Ask
-from demo.story import USED
+from demo.play import Played
+from demo.story import USED, Names
 from demo.verdict import Row
+
+WIDTH = 100
+"""Columns that are enough for the table."""
 
 _COLOURS = {"used": "green", "unmatched": "yellow", "unknown": "yellow"}
 
 
-def show(out: Console, route: str, rows: Sequence[Row]) -> None:
+def show(out: Console, played: Played) -> None:
     """Print the table and what it adds up to."""
-    out.print(_table(route, rows))
+    rows = played.rows
+    out.print(_table(rows, played.names))
+    out.print(f"Every name above ends in -{played.names.mark}: each run makes its own.")
     with_sessions = sum(row.answer.evaluated for row in rows)
     without = sum(row.twin.evaluated for row in rows)
     out.print(
@@ -25,10 +31,11 @@ def show(out: Console, route: str, rows: Sequence[Row]) -> None:
     )
     used = [row for row in rows if row.answer.outcome == USED]
     if used:
-        sooner = median(row.twin.first_token / row.answer.first_token for row in used)
+        own = _time(median(row.answer.first_token for row in used))
+        other = _time(median(row.twin.first_token for row in used))
         out.print(
-            f"First token of the {len(used)} requests that used a kept state: {sooner:.1f} times "
-            "sooner (median)."
+            f"First token of the {len(used)} requests that used a kept state: {own} with, {other} "
+            "without (medians)."
         )
 
 
@@ -45,20 +52,27 @@ def verdict(out: Console, checked: int, wrong: Sequence[str]) -> None:
         out.print(f"  {line}", markup=False)
 
 
-def _table(route: str, rows: Sequence[Row]) -> Table:
-    table = Table(title=f"Sessions on {route}", title_justify="left")
-    table.add_column("request", no_wrap=True)
-    table.add_column("headers")
-    table.add_column("outcome", no_wrap=True)
-    table.add_column("prompt\ntokens", justify="right")
-    for title in ("evaluated", "first\ntoken"):
+def _table(rows: Sequence[Row], names: Names) -> Table:
+    table = Table(
+        title="One set of names, three routes; beside it the same requests without the names",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        collapse_padding=True,
+        pad_edge=False,
+    )
+    for title in ("request", "route", "from", "keep", "outcome"):
+        table.add_column(title, no_wrap=True)
+    for title in ("prompt\ntokens", "evaluated", "first\ntoken"):
         table.add_column(title, justify="right", no_wrap=True)
-    for title in ("without:\nevaluated", "without:\nfirst token"):
+    for title in ("without:\nevaluated", "without:\nfirst\ntoken"):
         table.add_column(title, justify="right", no_wrap=True, style="dim")
     for row in rows:
+        ask = row.part.ask
         table.add_row(
-            Text(row.part.label),
-            _headers(row.part.ask),
+            row.part.label,
+            row.part.route,
+            *("-" if name is None else names.word(name) for name in (ask.start, ask.keep)),
             _outcome(row),
             f"{row.answer.prompt:,}",
             f"{row.answer.evaluated:,}",
@@ -69,15 +83,10 @@ def _table(route: str, rows: Sequence[Row]) -> Table:
     return table
 
 
-def _headers(ask: Ask) -> str:
-    words = ("from", ask.start), ("keep", ask.keep)
-    return ", ".join(f"{word} {name}" for word, name in words if name is not None)
-
-
 def _outcome(row: Row) -> Text:
     said = row.answer.outcome or ("kept" if row.part.ask.keep else "-")
     if row.wrong:
-        return Text(f"{said} WRONG", "bold red")
+        return Text(f"{said}\nWRONG", "bold red")
     return Text(said, _COLOURS.get(said, ""))
 
 

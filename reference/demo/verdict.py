@@ -35,8 +35,10 @@ def judge(part: Part, answer: Answer, twin: Answer) -> Row:
             )
     if twin.outcome is not None:
         wrong.append("the server without the setting sent X-Halogen-From (SWITCH-1)")
-    if answer.text != twin.text:
+    if (answer.text, answer.call) != (twin.text, twin.call):
         wrong.append("the reply differs from the one without the headers (FROM-6)")
+    if part.ask.must_call and answer.call is None:
+        wrong.append("the reply had to be a tool call and is none: its result cannot be played")
     if answer.prompt != twin.prompt:
         wrong.append(
             f"the prompt has {answer.prompt} tokens, {twin.prompt} without the headers (FROM-6)"

@@ -15,6 +15,7 @@ from halogen_reference.dialects.failure import openai_error
 from halogen_reference.errors import RequestError
 from halogen_reference.http.access import admit, presented_key
 from halogen_reference.http.count import COUNT, Count
+from halogen_reference.http.exchange import id_headers, new_request_id
 from halogen_reference.http.replies import Replies
 from halogen_reference.server import Server
 
@@ -130,5 +131,6 @@ def _error(request: Request, error: RequestError) -> Response:
     """An error in the shape of the route it happened on."""
     path = request.url.path
     dialect = DIALECTS.get(path.removesuffix("/count_tokens"))
-    answer = (dialect.error if dialect else openai_error)(error)
-    return JSONResponse(answer.body, answer.status, answer.headers)
+    request_id = new_request_id()
+    answer = (dialect.error if dialect else openai_error)(error, request_id)
+    return JSONResponse(answer.body, answer.status, {**id_headers(request_id), **answer.headers})

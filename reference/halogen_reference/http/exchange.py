@@ -17,6 +17,16 @@ BODY_LIMIT = 32 * 2**20
 _T = TypeVar("_T")
 
 
+def new_request_id() -> str:
+    """Names one request, in its answer and in the log."""
+    return f"req_{secrets.token_hex(12)}"
+
+
+def id_headers(request_id: str) -> dict[str, str]:
+    """The headers in which the vendors' clients look for a request's id."""
+    return {"x-request-id": request_id, "request-id": request_id}
+
+
 class ClientLeft(Exception):
     """The client closed the connection; nobody is there to answer."""
 
@@ -25,7 +35,7 @@ class Exchange:
     """A request's body and the way back to its client."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.request_id = f"req_{secrets.token_hex(12)}"
+        self.request_id = new_request_id()
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = scope["headers"]
         self._receive, self._send = receive, send
@@ -93,10 +103,8 @@ class Exchange:
 
     async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
         self.status = status
-        ids = {"x-request-id": self.request_id, "request-id": self.request_id}
-        raw = [
-            (name.encode(), value.encode("latin-1")) for name, value in {**ids, **headers}.items()
-        ]
+        every = {**id_headers(self.request_id), **headers}
+        raw = [(name.encode(), value.encode("latin-1")) for name, value in every.items()]
         start: Message = {"type": "http.response.start", "status": status, "headers": raw}
         await self._send(start)
 

@@ -1,0 +1,116 @@
+"""`halogen-conformance matrix`: run the trials, show them as they come, write the page."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from halogen_conformance.console import terminal
+from halogen_conformance.matrix.fault import Fault, NoSimulator, faults_of
+from halogen_conformance.matrix.judge import Fate, Judged, Verdicts, judge
+from halogen_conformance.matrix.page import render
+from halogen_conformance.matrix.trial import Trial, run_trial
+from halogen_conformance.requirements import load
+from halogen_conformance.verdict import Exit
+
+_COLOURS = {Fate.KILLED: "green", Fate.SURVIVED: "red", Fate.BROKE_US: "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to try. ``simulator``: its command, without sub-command."""
+
+    simulator: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Only these; all when empty."""
+    quick: bool = False
+    """Try with each fault only the rows it names: quick, and blind to what falls unnamed."""
+    jobs: int = 1
+    page: str = ""
+
+
+def default_simulator() -> tuple[str, ...]:
+    """The installed command; else the package of this environment, also run as a command."""
+    found = shutil.which("halogen-simulator")
+    return (found,) if found else (sys.executable, "-m", "halogen_simulator")
+
+
+def run_matrix(wanted: Wanted) -> int:
+    """Run it; the exit code is 0 when nothing is red, 2 for a fault nobody knows, 4 when the
+    simulator cannot be run."""
+    console, table = terminal(), load()
+    simulator = wanted.simulator or default_simulator()
+    try:
+        known = faults_of(simulator, frozenset(table.ids))
+    except NoSimulator as error:
+        print(f"halogen-conformance matrix: {error}", file=sys.stderr)
+        return int(Exit.OUR_ERROR)
+    if strange := set(wanted.faults) - {fault.id for fault in known}:
+        names = ", ".join(sorted(strange))
+        print(f"halogen-conformance matrix: there is no fault {names}", file=sys.stderr)
+        return int(Exit.USAGE)
+    chosen = [fault for fault in known if not wanted.faults or fault.id in wanted.faults]
+    clean, judged = _try_all(console, simulator, chosen, wanted)
+    whole = not wanted.quick and len(chosen) == len(known)
+    # Quickly or not, the aim of every fault has been tried when all of them were.
+    verdicts = Verdicts(table, clean, judged, whole=len(chosen) == len(known))
+    _show(console, verdicts)
+    if wanted.page:
+        if not whole:
+            print(
+                f"halogen-conformance matrix: {wanted.page} is only written for the whole matrix",
+                file=sys.stderr,
+            )
+            return int(Exit.USAGE)
+        Path(wanted.page).write_text(render(verdicts), "utf-8")
+        console.print(f"Wrote {wanted.page}", soft_wrap=True)
+    return int(Exit.DOES_NOT if verdicts.red() else Exit.CONFORMS)
+
+
+def _try_all(
+    console: Console, simulator: Sequence[str], chosen: Sequence[Fault], wanted: Wanted
+) -> tuple[Trial, list[Judged]]:
+    table = load()
+
+    def clean() -> Trial:
+        only = sorted({row for fault in chosen for row in fault.breaks}) if wanted.quick else ()
+        trial = run_trial(simulator, "", only=only)
+        console.print(f"no fault: exit code {trial.code}, {trial.seconds:.0f} s", highlight=False)
+        return trial
+
+    def one(fault: Fault) -> Judged:
+        trial = run_trial(simulator, fault.id, only=fault.breaks if wanted.quick else ())
+        found = judge(fault, trial, table)
+        _show_one(console, found)
+        return found
+
+    with ThreadPoolExecutor(wanted.jobs) as pool:
+        first = pool.submit(clean)
+        judged = list(pool.map(one, chosen))
+    return first.result(), judged
+
+
+def _show_one(console: Console, one: Judged) -> None:
+    fell = ", ".join(sorted(one.trial.missed())) if not one.fault.is_floor else ""
+    text = f"[{_COLOURS[one.fate]}]{one.fate.value:10}[/] {one.fault.id:24} {one.fault.aim:10} "
+    text += f"{one.trial.seconds:4.0f} s  {fell}"
+    if one.unnamed:
+        text += f"  [red]unnamed: {', '.join(one.unnamed)}[/]"
+    console.print(text, highlight=False, soft_wrap=True)
+
+
+def _show(console: Console, verdicts: Verdicts) -> None:
+    red = verdicts.red()
+    console.print()
+    for line in red:
+        console.print(f"[red]{line}[/]", highlight=False, soft_wrap=True)
+    killed, must = verdicts.score
+    faults = sum(one.fate is Fate.KILLED for one in verdicts.judged)
+    share = f"{killed} of {must} MUST requirements have a killer, " if verdicts.whole else ""
+    console.print(f"{share}{faults} of {len(verdicts.judged)} faults are killed.", highlight=False)

@@ -1,0 +1,1 @@
+"""The conformance tests. One file a group of requirements; each test reads like a story."""

@@ -1,0 +1,86 @@
+"""FROM-5: names come and go, and a start from one that is gone is answered all the same."""
+
+from __future__ import annotations
+
+import time
+
+from halogen_conformance.drivers import CHAT, Driver
+from halogen_conformance.drivers.client import Client
+from halogen_conformance.drivers.driver import Options
+from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
+from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, fresh, keep, said
+from halogen_conformance.suite.marks import needs, requirement, x3
+from halogen_conformance.suite.twin import ask_twin, expect_twin
+from halogen_conformance.target.settings import Declared
+from halogen_conformance.target.target import Running
+
+
+@requirement("FROM-5")
+@x3
+def test_a_name_never_kept_is_unknown(
+    client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
+) -> None:
+    name, never = new_name("kept"), new_name("never")
+    kept = keep(client, driver, fresh(name), options, name)
+    history = kept.then("And another one?")
+    twin = ask_twin(client, driver, history, options)
+
+    stranger = client.ask(driver, history, options, start=never)
+    # The same request from the name that was kept: were all names unknown, `unknown` would say
+    # nothing.
+    known = client.ask(driver, history, options, start=name)
+
+    expect_equal("X-Halogen-From for a name never kept", said(stranger), "unknown")
+    expect_twin(stranger, twin, declared)
+    expect(
+        said(known) != "unknown",
+        expected="a name that was kept is not unknown",
+        actual=known.story,
+    )
+
+
+@requirement("FROM-5")
+@needs("ttl")
+def test_a_name_that_has_expired_is_unknown(
+    client: Client, server: Running, new_name: NewName, declared: Declared
+) -> None:
+    ttl = server.ttl_s
+    arranged(ttl is not None, "the target's TTL is not known")
+    assert ttl is not None
+    name = new_name("expires")
+    kept = keep(client, CHAT, fresh(name), SHORT, name)
+    history = kept.then("And another one?")
+    arranged_used(client.ask(CHAT, history, SHORT, start=name), "what was just kept")
+    twin = ask_twin(client, CHAT, history, SHORT)
+
+    # Nothing may touch the name before its time is over; one second more is for its clock.
+    time.sleep(ttl + 1)
+    answer = client.ask(CHAT, history, SHORT, start=name)
+
+    expect_equal(f"X-Halogen-From {ttl + 1:g} s after the last use", said(answer), "unknown")
+    expect_twin(answer, twin, declared)
+
+
+@requirement("FROM-5")
+@needs("cap")
+def test_a_name_that_lost_its_place_is_unknown(
+    client: Client, server: Running, new_name: NewName, declared: Declared
+) -> None:
+    cap = server.handles
+    if cap is None or cap > 16:
+        raise NotOffered(f"fills every place, so it needs a cap of 16 at most, not {cap}")
+    kepts = []
+    for number in range(cap + 1):
+        name = new_name(f"place{number}")
+        kepts.append(keep(client, CHAT, fresh(name), SHORT, name))
+    handles = client.names()
+    arranged(handles is not None, "there is no list to see which name was released")
+    assert handles is not None
+    released = [kept for kept in kepts if not handles.has(kept.name)]
+    arranged(bool(released), f"{cap + 1} names are listed with a cap of {cap}")
+
+    for kept in released:
+        history = kept.then("And another one?")
+        answer = client.ask(CHAT, history, SHORT, start=kept.name)
+        expect_equal("X-Halogen-From for a name no longer listed", said(answer), "unknown")
+        expect_twin(answer, ask_twin(client, CHAT, history, SHORT), declared)

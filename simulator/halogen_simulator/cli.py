@@ -1,0 +1,131 @@
+"""``halogen-simulator``: serve the sessions protocol without a model, list faults, run fleets."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halogen_reference import __version__
+from halogen_simulator.state import BYTES_PER_TOKEN
+
+if TYPE_CHECKING:
+    from halogen_simulator.pace import Pace
+
+_ABOUT = "The sessions protocol (keep, fork and join) without a model: for tests and for sizing."
+_SERVE = """Serve the reference server's routes on a simulated model that answers at once.
+Everything else is set by the reference's environment variables (HALOGEN_FORK=1 turns the
+protocol on)."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command. Returns the exit code: 2 for a wrong argument or setting."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser("halogen-simulator", description=_ABOUT)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _serve_arguments(commands.add_parser("serve", help="start a server", description=_SERVE))
+    faults = commands.add_parser("faults", help="list the mistakes a server can be told to make")
+    faults.add_argument("--json", action="store_true", help="as JSON, for programs")
+    faults.set_defaults(run=_faults)
+    fleet = commands.add_parser("fleet", help="simulate many agents on one or many servers")
+    # The fleet's libraries take longer to load than the server takes to start.
+    if given[:1] == ["fleet"]:
+        command = import_module("halogen_simulator.fleet.command")
+        command.add_arguments(fleet)
+        fleet.set_defaults(run=command.run)
+    options = parser.parse_args(given)
+    run: Callable[[argparse.Namespace], int] = options.run
+    return run(options)
+
+
+def _serve_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--port", type=_port, help="the port to listen on (HALOGEN_API_PORT); 0 takes a free one")
+    add("--seed", type=int, default=0, help="another seed is another model with other words")
+    add("--reply-words", type=_at_least_one, default=24, metavar="N", help="words in a reply (24)")
+    add("--reasoning", action="store_true", help="open every reply with a reasoning block")
+    add("--script", type=Path, metavar="FILE", help="what to answer to which turn (YAML or JSON)")
+    add("--fault", metavar="ID", help="make one mistake on purpose; 'faults' lists them")
+    add("--test-controls", action="store_true", help="offer POST /simulator/clock and the like")
+    pace = parser.add_mutually_exclusive_group()
+    pace.add_argument(
+        "--profile", metavar="NAME|FILE", help="take the time a measured server takes, or 'none'"
+    )
+    pace.add_argument("--token-s", type=_seconds, metavar="S", help="seconds for every token")
+    parser.set_defaults(run=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # Imported late, so that --help and faults answer at once.
+    from halogen_reference import settings as reading
+    from halogen_reference.settings import SettingError
+    from halogen_simulator.assembly import assemble
+    from halogen_simulator.engine import Character
+    from halogen_simulator.faults.table import FAULTS
+    from halogen_simulator.profile import ProfileError
+    from halogen_simulator.script import Script, ScriptError, load
+    from halogen_simulator.serving import serve
+
+    fault = FAULTS.get(options.fault) if options.fault else None
+    if options.fault and fault is None:
+        return _wrong(f"there is no fault {options.fault!r}; 'halogen-simulator faults' lists them")
+    try:
+        chosen = reading.read()
+        character = Character(
+            seed=options.seed,
+            reply_words=options.reply_words,
+            reasoning=options.reasoning,
+            script=load(options.script) if options.script else Script(),
+            pace=_pace(options),
+        )
+        controls = options.test_controls
+        simulator = assemble(chosen, character, fault=fault, test_controls=controls)
+    except (SettingError, ScriptError, ProfileError) as error:
+        return _wrong(str(error))
+    return serve(simulator.app, chosen.host, chosen.port if options.port is None else options.port)
+
+
+def _pace(options: argparse.Namespace) -> "Pace | None":
+    from halogen_simulator.pace import ProfilePace, SteadyPace
+    from halogen_simulator.profile import load
+
+    if options.token_s:
+        return SteadyPace(options.token_s, BYTES_PER_TOKEN)
+    if options.profile in (None, "none"):
+        return None
+    return ProfilePace(load(options.profile))
+
+
+def _faults(options: argparse.Namespace) -> int:
+    from halogen_simulator.faults.table import FAULTS, as_json, as_text
+
+    print(as_json(FAULTS.values()) if options.json else as_text(FAULTS.values()))
+    return 0
+
+
+def _wrong(message: str) -> int:
+    print(f"halogen-simulator: {message}", file=sys.stderr)
+    return 2
+
+
+def _at_least_one(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise ValueError
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 3600:
+        raise ValueError
+    return value

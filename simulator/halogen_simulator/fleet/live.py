@@ -1,0 +1,186 @@
+"""The same agents on a real simulator server, over HTTP, to check the simulation against it.
+
+The server's clock is turned instead of waited for: while requests run, agents' time stands still,
+as it does in a simulation with the instant profile. What falls into one tick is sent at once, so
+that the server is under load and requests race each other as they would.
+"""
+
+import asyncio
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from halogen_simulator.fleet.agents import Ask, Fan, Steps, Think, programs
+from halogen_simulator.fleet.history import Piece, Role
+from halogen_simulator.fleet.names import Outcome
+from halogen_simulator.fleet.record import Figures, Record
+from halogen_simulator.fleet.service import Service
+from halogen_simulator.fleet.workload import Workload
+from halogen_simulator.fleet.world import simulate
+from halogen_simulator.profile import INSTANT, load
+
+_WORDS = ("ash", "bay", "cod", "dew", "elm", "fir", "gem", "hay", "ivy", "jay", "kit", "log", "mud")
+_OUTCOMES = {"used": Outcome.USED, "unmatched": Outcome.UNMATCHED, "unknown": Outcome.UNKNOWN}
+
+
+def compare(workload: Workload, url: str, key: str | None, tick: float) -> dict[str, Figures]:
+    """The workload on the server at ``url`` and in a simulation with that server's cap and time to
+    live. The server must be fresh, with test controls on. Raises ValueError when it is not.
+
+    Tokens are counted by the server in the one and by the workload in the other: their shares
+    compare, their numbers do not.
+    """
+    figures, service = asyncio.run(_drive(workload, url, key, tick))
+    return {"on the server": figures, "simulated": simulate(workload, service, load(INSTANT))}
+
+
+def furthest_apart(columns: dict[str, Figures]) -> float:
+    """The largest difference between the runs in any of the three outcomes' shares. Raises
+    ValueError when there is nothing to compare."""
+    if not all(figures.starts for figures in columns.values()):
+        raise ValueError("no request started from a name: nothing to compare; simulate more turns")
+    apart = 0.0
+    for outcome in ("used", "unmatched", "unknown"):
+        values = [getattr(figures, outcome) for figures in columns.values()]
+        apart = max(apart, max(values) - min(values))
+    return apart
+
+
+async def _drive(
+    workload: Workload, url: str, key: str | None, tick: float
+) -> tuple[Figures, Service]:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+        service = await _service(client)
+        return await Driver(client, tick).run(workload), service
+
+
+async def _service(client: httpx.AsyncClient) -> Service:
+    try:
+        answer = await client.get("/halogen/handles")
+    except httpx.TransportError as error:
+        raise ValueError(f"no server at {client.base_url} ({error})") from None
+    if answer.status_code != 200:
+        raise ValueError(
+            f"GET /halogen/handles gives {answer.status_code}: start the server with HALOGEN_FORK=1"
+        )
+    handles = answer.json()
+    if handles["data"]:
+        raise ValueError("the server already holds names: start a fresh one")
+    return Service(cap=handles["max_handles"], ttl=handles["ttl_s"])
+
+
+@dataclass(slots=True)
+class _Agent:
+    steps: Steps
+    caller: "_Agent | None" = None
+    at: float = 0.0
+    """Its own time: when it goes on."""
+    called: int = field(default=0)
+    """Agents that it waits for."""
+
+
+class Driver:
+    """Plays agents' steps against a server whose clock can be turned. ``tick`` in seconds; 0 sends
+    requests one by one, in the order of the simulation."""
+
+    def __init__(self, client: httpx.AsyncClient, tick: float) -> None:
+        self._client, self._tick = client, tick
+        self._record = Record()
+        self._numbers = itertools.count()
+        self._due: list[tuple[float, int, _Agent]] = []
+        self._began = time.monotonic()
+        self._turned = 0.0
+
+    async def run(self, workload: Workload) -> Figures:
+        """Play the workload to its end. Raises ValueError when the server refuses a request."""
+        for steps in programs(workload):
+            self._wake(_Agent(steps), 0.0)
+        now = 0.0
+        while self._due:
+            now = self._due[0][0]
+            batch = []
+            while self._due and self._due[0][0] <= now + self._tick:
+                batch.append(heapq.heappop(self._due)[2])
+            await self._turn_clock(now)
+            async with asyncio.TaskGroup() as tasks:
+                for agent in batch:
+                    tasks.create_task(self._go_on(agent))
+        return self._record.figures(seconds=now)
+
+    def _wake(self, agent: _Agent, at: float) -> None:
+        agent.at = at
+        heapq.heappush(self._due, (at, next(self._numbers), agent))
+
+    async def _turn_clock(self, to: float) -> None:
+        """The server's clock also runs by itself: only what is missing is added."""
+        missing = to - self._turned - (time.monotonic() - self._began)
+        if missing > 0:
+            answer = await self._client.post("/simulator/clock", json={"advance_s": missing})
+            if answer.is_error:
+                raise ValueError(
+                    f"POST /simulator/clock gives {answer.status_code}: "
+                    "start the server with --test-controls"
+                )
+            self._turned += missing
+
+    async def _go_on(self, agent: _Agent) -> None:
+        for step in agent.steps:
+            match step:
+                case Ask():
+                    await self._ask(step)
+                case Think(seconds):
+                    self._wake(agent, agent.at + seconds)
+                    return
+                case Fan(agents):
+                    agent.called = len(agents)
+                    for steps in agents:
+                        self._wake(_Agent(steps, caller=agent), agent.at)
+                    return
+        caller = agent.caller
+        if caller is not None:
+            caller.called -= 1
+            caller.at = max(caller.at, agent.at)
+            if not caller.called:
+                self._wake(caller, caller.at)
+
+    async def _ask(self, ask: Ask) -> None:
+        named = {"X-Halogen-From": ask.start_from, "X-Halogen-Keep": ask.keep}
+        answer = await self._client.post(
+            "/v1/chat/completions",
+            headers={header: name for header, name in named.items() if name is not None},
+            json={
+                "model": "any",
+                "max_tokens": ask.reply,
+                "messages": list(self._messages(ask.history)),
+            },
+        )
+        if answer.is_error:
+            raise ValueError(f"the server answered {answer.status_code}: {answer.text[:300]}")
+        body = answer.json()
+        ask.answer.text = body["choices"][0]["message"]["content"] or ""
+        usage = body["usage"]
+        prompt = usage["prompt_tokens"]
+        cached = usage["prompt_tokens_details"]["cached_tokens"]
+        said = answer.headers.get("x-halogen-from")
+        outcome = Outcome.ABSENT if said is None else _OUTCOMES[said]
+        self._record.add(ask, outcome, prompt, prompt - cached, math.nan)
+
+    def _messages(self, history: Piece) -> Iterator[dict[str, Any]]:
+        for piece in history.messages():
+            if piece.text is None:
+                piece.text = self._text(piece)
+            yield {"role": piece.role.value, "content": piece.text}
+
+    def _text(self, piece: Piece) -> str:
+        """About as many words as the piece has tokens, like no other piece's."""
+        assert piece.role is not Role.ASSISTANT, "the server writes the replies"
+        number = next(self._numbers)
+        words = (_WORDS[(number + index) % len(_WORDS)] for index in range(piece.tokens))
+        return f"{number}: {' '.join(words)}"
