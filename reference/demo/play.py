@@ -9,7 +9,7 @@ import httpx
 from demo.chat import Chat
 from demo.messages import Messages
 from demo.responses import Responses
-from demo.route import Answer, Ask, Route, Turn
+from demo.route import Answer, Ask, Route, Turn, Unanswered
 from demo.story import LABEL_AT_CAP, Names, Part, story
 from demo.verdict import Handle, Row, judge, judge_release
 
@@ -56,9 +56,12 @@ def warm(url: str) -> None:
 
 
 def handles(url: str) -> list[Handle]:
-    """The live names (LIST-2)."""
-    listed = httpx.get(f"{url}/halogen/handles", trust_env=False).raise_for_status().json()
-    return [Handle(entry["name"], entry["last_used_at"]) for entry in listed["data"]]
+    """The live names. Raises Unanswered where the list has another shape than LIST-2's."""
+    listed = httpx.get(f"{url}/halogen/handles", trust_env=False).raise_for_status()
+    try:
+        return [Handle(entry["name"], entry.get("last_used_at")) for entry in listed.json()["data"]]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise Unanswered(f"GET /halogen/handles says: {listed.text[:200]}") from None
 
 
 def _at_once(url: str, parts: tuple[Part, ...], sent: Callable[[Ask], Ask]) -> list[Answer]:

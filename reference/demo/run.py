@@ -25,7 +25,7 @@ _ON = {**_SIZE, "HALOGEN_FORK": "1", "HALOGEN_FORK_HANDLES": str(CAP)}
 _OFF = {**_SIZE, "HALOGEN_FORK": "0"}
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("demo", description=__doc__)
     parser.add_argument(
         "--command",
@@ -34,7 +34,7 @@ def main() -> int:
         help="what starts a server on a free port (it prints '... on http://HOST:PORT'), in place "
         "of the reference",
     )
-    command = parser.parse_args().command
+    command = parser.parse_args(arguments).command
     # Told to end, end the servers too: leave by the exit stack.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     out = console(WIDTH)

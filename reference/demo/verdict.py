@@ -27,7 +27,7 @@ def judge(part: Part, answer: Answer, twin: Answer) -> Row:
     if answer.outcome != part.outcome:
         said = "nothing" if answer.outcome is None else repr(answer.outcome)
         wrong.append(f"X-Halogen-From must say {part.outcome or 'nothing'} and says {said} (FROM)")
-    if part.outcome == USED:
+    if part.outcome == answer.outcome == USED:
         most = answer.prompt - part.held(answer) + SLACK
         if answer.evaluated > most:
             wrong.append(
@@ -51,16 +51,22 @@ class Handle:
     """One line of ``GET /halogen/handles``."""
 
     name: str
-    last_used_at: float
+    last_used_at: float | None
+    """None from a server whose list does not tell (LIST-2)."""
 
 
 def judge_release(before: list[Handle], after: list[Handle], kept: str) -> list[str]:
     """The keep that met the cap: one name made room, the one unused for longest (LIFE-3, 5)."""
-    oldest = min(before, key=lambda handle: handle.last_used_at).name
-    expected = {handle.name for handle in before} - {oldest} | {kept}
     live = {handle.name for handle in after}
+    if len(before) != CAP:
+        return [f"{len(before)} names were listed before, {CAP} were live (LIST-1)"]
     if len(live) > CAP:
         return [f"{len(live)} names are live, {CAP} are allowed (LIFE-3)"]
+    used = {handle.last_used_at: handle.name for handle in before if handle.last_used_at}
+    if len(used) < CAP:
+        return []
+    oldest = used[min(used)]
+    expected = {handle.name for handle in before} - {oldest} | {kept}
     if live != expected:
         return [f"live are {', '.join(sorted(live))}; {oldest} should have made room (LIFE-5)"]
     return []

@@ -36,6 +36,9 @@ _ANTHROPIC_TYPES = {
 _ANTHROPIC_STATUSES = {503: 529}
 """Messages has a status of its own for a busy server; its clients tell it from a broken one."""
 
+THREAD_NOT_FOUND = "thread_not_found"
+"""The code by which the anthropic SDK knows that it must send the whole history again (P17)."""
+
 
 def openai_error(error: RequestError, request_id: str = "") -> ErrorAnswer:
     """The shape of Chat Completions and Responses. ``request_id`` stands in a header there."""
@@ -57,10 +60,9 @@ def anthropic_error(error: RequestError, request_id: str = "") -> ErrorAnswer:
     exact = error.code == "context_length_exceeded"
     if error.param and error.param not in message and not exact:
         message = f"{error.param}: {message}"
-    body: JsonObject = {
-        "type": "error",
-        "error": {"type": _ANTHROPIC_TYPES.get(error.status, kind), "message": message},
-        "request_id": request_id,
-    }
+    problem: JsonObject = {"type": _ANTHROPIC_TYPES.get(error.status, kind), "message": message}
+    if error.code == THREAD_NOT_FOUND:
+        problem["details"] = {"error_code": error.code}
+    body: JsonObject = {"type": "error", "error": problem, "request_id": request_id}
     status = _ANTHROPIC_STATUSES.get(error.status, error.status)
     return ErrorAnswer(status, dict(error.headers), body)

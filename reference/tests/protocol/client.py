@@ -98,7 +98,9 @@ class Talk:
         answer = self.post(body, keep=keep, start=start)
 
         def near(other: str) -> bool:
-            return near_tie(self.server, history, answer.text, other, partial=partial, **extra)
+            return not self.server.exact and near_tie(
+                self.server, history, answer.text, other, partial=partial, **extra
+            )
 
         return replace(answer, near=near)
 

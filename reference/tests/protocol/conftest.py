@@ -28,7 +28,12 @@ def engine(request: pytest.FixtureRequest) -> str:
 def shared_server(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for every test that needs no settings of its own."""
     log = tmp_path_factory.mktemp("server") / "log"
-    chosen = {"HALOGEN_FORK": "1", "HALOGEN_FORK_HANDLES": "16"}
+    chosen = {
+        "HALOGEN_FORK": "1",
+        "HALOGEN_FORK_HANDLES": "16",
+        # Room for as many names with tools: a name must go for the tests' own reasons only.
+        "HALOGEN_KV_POOL_POSITIONS": "12288",
+    }
     with running(engine, log, chosen) as server:
         yield server
 

@@ -15,8 +15,16 @@ from tests.protocol.waiting import eventually
 
 ENGINES: dict[str, list[str]] = {
     "reference": [sys.executable, "-m", "halogen_reference", "--port", "0"],
+    # Replies that take a little time: some tests hang up in the middle of one.
+    "simulator": [
+        *(sys.executable, "-m", "halogen_simulator", "serve"),
+        *("--port", "0", "--token-s", "0.002"),
+    ],
 }
 """The servers this folder runs over, by name; each prints ``... on http://host:port`` when up."""
+
+EXACT = ("simulator",)
+"""Engines without rounding errors: what must be equal is equal, near ties are no excuse."""
 
 LIGHT = {"HALOGEN_CTX": "2048", "HALOGEN_THREADS": "1"}
 """Small and, on a machine that is shared, steady: several computing threads wait for each other."""
@@ -28,8 +36,10 @@ _READY = re.compile(r" on (http://127\.0\.0\.1:\d+)$", re.MULTILINE)
 class Server:
     """One running server."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
-        self.process = process
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", log: Path, *, exact: bool = False
+    ) -> None:
+        self.process, self.exact = process, exact
         self._log = log
         self._answers: dict[str, Any] = {}
         self.url: str = eventually(self._address, "the line that gives the address")
@@ -92,21 +102,23 @@ def clean_environment(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def running(engine: str, log: Path, settings: Mapping[str, str]) -> Iterator[Server]:
+def running(engine: str, log: Path, settings: Mapping[str, str], *options: str) -> Iterator[Server]:
     """A server with these settings (on top of LIGHT) for as long as the block runs.
+
+    ``options`` are added to its command line.
 
     Raises AssertionError when it has died meanwhile, or has logged an exception of its own.
     """
     with log.open("wb") as out:
         process = subprocess.Popen(
-            ENGINES[engine],
+            [*ENGINES[engine], *options],
             env=clean_environment({**LIGHT, **settings}),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
         )
     try:
-        server = Server(process, log)
+        server = Server(process, log, exact=engine in EXACT)
         with server.http:
             yield server
         assert process.poll() is None, f"the server died ({process.poll()}):\n{server.log()}"

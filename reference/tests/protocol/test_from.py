@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.protocol.client import Kept, Talk, check_not_used, check_same, check_used
 from tests.protocol.histories import SYSTEM, asking
 from tests.protocol.routes import Turn
@@ -86,9 +84,6 @@ def test_from_4_unmatched_is_answered_as_usual(talk: Talk, name: Namer) -> None:
 
 
 def test_from_4_tools_are_part_of_the_history(whole: Talk, name: Namer) -> None:
-    if whole.route.name != "chat":
-        pytest.skip("the fields are those of Chat Completions")
-
     def tool(description: str) -> dict[str, object]:
         what = {"name": "tide", "description": description, "parameters": {"type": "object"}}
         return {"type": "function", "function": what}
@@ -133,9 +128,6 @@ def test_from_9_a_reply_cut_inside_a_word(talk: Talk, name: Namer) -> None:
 
 
 def test_from_12_reasoning_left_out_is_another_history(whole: Talk, name: Namer) -> None:
-    if whole.route.name != "chat":
-        pytest.skip("the fields are those of Chat Completions")
-
     def messages(*more: dict[str, object], thought: str | None) -> dict[str, object]:
         reply: dict[str, object] = {"role": "assistant", "content": "It is a cloud."}
         if thought is not None:

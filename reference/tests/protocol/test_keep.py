@@ -105,8 +105,6 @@ def test_keep_3_at_the_cap_costs_nobody_a_place(start_server: StartServer, route
 def test_keep_4_a_refused_request_keeps_nothing(
     talk: Talk, name: Namer, broken: dict[str, object]
 ) -> None:
-    if talk.route.name != "chat":
-        pytest.skip("the fields are those of Chat Completions")
     plan, never = name("plan"), name("never")
     kept = talk.kept(plan, asking("What is fog?"))
     before = talk.server.handles()
@@ -135,9 +133,9 @@ def test_keep_6_two_at_once_leave_one_of_the_two(whole: Talk, name: Namer) -> No
 
 
 def test_keep_7_of_several_choices_the_first_is_kept(talk: Talk, name: Namer) -> None:
-    if talk.route.name != "chat":
-        pytest.skip("only Chat Completions has several choices")
     plan = name("plan")
     how = {"n": 3, "temperature": 1.2, "seed": 5, "max_tokens": 10}
     kept = talk.kept(plan, asking(QUESTION), **how)
-    check_used(talk, kept, kept.then("Why?"))
+    answer, twin = talk.ask(kept.then("Why?"), start=plan), talk.twin(kept.then("Why?"))
+    assert answer.outcome == "used" and answer.good.prompt == twin.good.prompt
+    assert answer.cost < twin.cost // 2

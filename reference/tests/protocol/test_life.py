@@ -37,7 +37,8 @@ def test_life_2_use_restarts_the_clock_and_listing_does_not(
 
     def last_used() -> float:
         entry = server.handles()["plan"]
-        assert entry["expires_at"] == entry["last_used_at"] + 500
+        # In use it goes that long after now.
+        assert entry["expires_at"] >= entry["last_used_at"] + 500
         return float(entry["last_used_at"])
 
     kept = talk.kept("plan", asking("What is fog?"))

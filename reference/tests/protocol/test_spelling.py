@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.protocol.client import Talk, check_same
 from tests.protocol.routes import Json
 
@@ -79,8 +77,6 @@ CHANGED: dict[str, Callable[[Json], Any]] = {
 
 def keep_tide(talk: Talk, name: Namer) -> tuple[str, list[Json]]:
     """A name, and what follows the history that is kept under it."""
-    if talk.route.name != "chat":
-        pytest.skip("the spellings are those of Chat Completions")
     plan = name("tide")
     reply = talk.post(body(), keep=plan).text
     assert plan in talk.server.handles()

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.protocol.client import Answer, Kept, Talk
 from tests.protocol.routes import ROUTES, Turn
-from tests.protocol.server import ENGINES, LIGHT, Server, clean_environment
+from tests.protocol.server import ENGINES, EXACT, LIGHT, Server, clean_environment
 from tests.protocol.waiting import eventually
 
 SYSTEM = "You answer in one short sentence, whatever is asked of you. " * 3
@@ -20,7 +20,7 @@ class Comeback:
 
     def __init__(self, engine: str, folder: Path, settings: dict[str, str]) -> None:
         self.folder, self.settings = folder, {"HALOGEN_FORK": "1", **settings}
-        self._command = ENGINES[engine]
+        self.command, self._exact = [*ENGINES[engine]], engine in EXACT
         self._server: Server | None = None
 
     def start(self, **changed: str) -> Talk:
@@ -28,13 +28,13 @@ class Comeback:
         log = self.folder / f"server-{next(_numbers)}.log"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                self._command,
+                self.command,
                 env=clean_environment({**LIGHT, **self.settings, **changed}),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
-        self._server = Server(process, log)
+        self._server = Server(process, log, exact=self._exact)
         return Talk(self._server, ROUTES["chat"], stream=False)
 
     @property

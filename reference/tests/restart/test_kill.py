@@ -5,22 +5,24 @@ import threading
 import time
 
 import httpx
+import pytest
 
+from tests import matrix
 from tests.protocol.client import Kept, Talk
 from tests.restart.comeback import goes_on, keep
 from tests.restart.conftest import MakeComeback
 
-KILLS = 30
 NAMES = 4
 
 
-def test_restart_4_killed_again_and_again_under_load(comeback: MakeComeback) -> None:
+@pytest.mark.parametrize("kills", sorted(set(matrix.KILLS.values())))
+def test_restart_4_killed_again_and_again_under_load(comeback: MakeComeback, kills: int) -> None:
     server = comeback()
     chance = random.Random(7)
     talk = server.start()
     history: dict[str, list[Kept]] = {f"name-{number}": [] for number in range(NAMES)}
     survived = 0
-    for kill in range(KILLS):
+    for kill in range(kills):
         load = [
             threading.Thread(target=_load, args=(talk, name, kill, versions))
             for name, versions in history.items()
@@ -36,7 +38,7 @@ def test_restart_4_killed_again_and_again_under_load(comeback: MakeComeback) -> 
         for name in talk.server.handles():
             _is_whole(talk, history[name])
             survived += 1
-    assert survived >= KILLS, "hardly a name survived: nothing was tested"
+    assert survived >= kills, "hardly a name survived: nothing was tested"
 
 
 def _load(talk: Talk, name: str, kill: int, versions: list[Kept]) -> None:

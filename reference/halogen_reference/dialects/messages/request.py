@@ -8,6 +8,7 @@ from halogen_reference.conversation import Item, System, Tool, conversation
 from halogen_reference.dialects.content import texts
 from halogen_reference.dialects.continuation import continued
 from halogen_reference.dialects.dialect import Request
+from halogen_reference.dialects.failure import THREAD_NOT_FOUND
 from halogen_reference.dialects.fields import Fields, read_body
 from halogen_reference.dialects.ids import new_id
 from halogen_reference.dialects.messages.attribution import without_attribution
@@ -55,7 +56,7 @@ def _checked(body: bytes, check_model: ModelCheck | None) -> tuple[Fields, str]:
 def _refuse_thread(body: Fields) -> None:
     """P17: a fragment must not be answered as if it were the whole conversation.
 
-    The client knows these words and sends the whole history instead.
+    Claude Code knows these words, the SDK this code; either sends the whole history instead.
     """
     thread = body.record("thread")
     if thread and thread.need_text("type") != "create":
@@ -63,6 +64,7 @@ def _refuse_thread(body: Fields) -> None:
             "type",
             "is refused: capability_rejected: beta_header:message-threads-2026-08-12. "
             "Send the whole history.",
+            THREAD_NOT_FOUND,
         )
 
 
