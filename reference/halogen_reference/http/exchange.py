@@ -2,8 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Mapping
-from typing import TypeVar
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from pydantic_core import to_json
 from starlette.types import Message, Receive, Scope, Send
@@ -13,8 +13,6 @@ from halogen_reference.http.access import presented_key
 
 BODY_LIMIT = 32 * 2**20
 """Bytes of a request body."""
-
-_T = TypeVar("_T")
 
 
 def new_request_id() -> str:
@@ -70,20 +68,31 @@ class Exchange:
             if not message.get("more_body", False):
                 return b"".join(chunks)
 
-    async def attended(self, work: Awaitable[_T]) -> _T:
-        """Do some work while the client waits for it; if it leaves, the work is cancelled and
+    @asynccontextmanager
+    async def attended(self) -> AsyncIterator[None]:
+        """For work that only the waiting client needs: if it leaves, the block is cancelled and
         ClientLeft raised. Only after :meth:`body`."""
-        task = asyncio.ensure_future(work)
-        leaving = asyncio.ensure_future(self._receive_disconnect())
+        working = asyncio.current_task()
+        assert working is not None
+        left = False
+
+        async def watch() -> None:
+            nonlocal left
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+            left = True
+            working.cancel()
+
+        watcher = asyncio.create_task(watch())
         try:
-            await asyncio.wait([task, leaving], return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                return task.result()
-            raise ClientLeft
+            yield
+        except asyncio.CancelledError:
+            if not left:
+                raise
+            working.uncancel()
+            raise ClientLeft from None
         finally:
-            for pending in (task, leaving):
-                pending.cancel()
-            await asyncio.wait([task, leaving])
+            watcher.cancel()
 
     async def send_json(
         self, status: int, content: object, headers: Mapping[str, str] | None = None
@@ -107,7 +116,3 @@ class Exchange:
         raw = [(name.encode(), value.encode("latin-1")) for name, value in every.items()]
         start: Message = {"type": "http.response.start", "status": status, "headers": raw}
         await self._send(start)
-
-    async def _receive_disconnect(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass

@@ -78,21 +78,20 @@ class Replies:
         if turn.keep_accepted is not None:
             headers["x-halogen-keep"] = "accepted" if turn.keep_accepted else "refused"
         with closing(turn):
-            await self._send(exchange, request, turn, headers)
+            async with exchange.attended(), aclosing(turn.events()) as events:
+                await self._send(exchange, request, events, headers)
 
     async def _send(
-        self, exchange: Exchange, request: Request, turn: Turn, headers: dict[str, str]
+        self, exchange: Exchange, request: Request, events: Events, headers: dict[str, str]
     ) -> None:
-        async with aclosing(turn.events()) as events:
-            first = await exchange.attended(anext(events))
-            if request.call.stream:
-                chunks = self._stream(request, first, events)
-                stream_headers = {**HEADERS, **headers}
-                async with aclosing(chunks):
-                    await exchange.attended(exchange.send_stream(stream_headers, chunks))
-            else:
-                reply = await exchange.attended(self._whole(request, events))
-                await exchange.send_json(200, reply, headers)
+        # Nothing is sent before the request has its place: until then it may still be refused.
+        first = await anext(events)
+        if request.call.stream:
+            async with aclosing(self._stream(request, first, events)) as chunks:
+                await exchange.send_stream({**HEADERS, **headers}, chunks)
+        else:
+            reply = await self._whole(request, events)
+            await exchange.send_json(200, reply, headers)
 
     def _wish(self, exchange: Exchange) -> Wish:
         key = exchange.key()

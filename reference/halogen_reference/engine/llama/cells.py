@@ -4,6 +4,8 @@ llama.cpp shares the cells of a copied prefix between sequences but does not say
 use, so the same bookkeeping is kept here: a reference count for every cell.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,6 +42,13 @@ class Cells:
         self._free[self.free : self.free + len(gone)] = gone
         self.free += len(gone)
 
+    def held(self, without: Iterable[CellIds] = ()) -> tuple[int, int]:
+        """Cells with a holder, and cells with more than one, some holders left out."""
+        holders = self._holders.copy()
+        for ids in without:
+            holders[ids] -= 1
+        return int(np.count_nonzero(holders > 0)), int(np.count_nonzero(holders > 1))
+
     @property
     def used(self) -> int:
         return self.total - self.free
@@ -47,4 +56,4 @@ class Cells:
     @property
     def shared(self) -> int:
         """Cells with more than one holder, each counted once."""
-        return int(np.count_nonzero(self._holders > 1))
+        return self.held()[1]

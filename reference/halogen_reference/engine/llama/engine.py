@@ -110,11 +110,11 @@ class LlamaEngine:
         self._scheduler.release_one = release_one
 
     def pool(self) -> Pool:
-        cells = self._scheduler.cells
+        used, shared = self._scheduler.occupancy()
         return Pool(
-            cells=cells.total,
-            used=cells.used,
-            shared=cells.shared,
+            cells=self._scheduler.cells.total,
+            used=used,
+            shared=shared,
             running=len(self._scheduler.running),
             waiting=len(self._scheduler.waiting),
         )

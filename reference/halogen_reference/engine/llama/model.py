@@ -47,7 +47,10 @@ class Model:
             str(path).encode(), llama_cpp.llama_model_default_params()
         )
         if not handle:
-            raise ModelError(f"llama.cpp cannot load {path}: is the file whole and supported?")
+            raise ModelError(
+                f"llama.cpp cannot load {path}: is the file whole, and of a kind "
+                "it knows? If not, set HALOGEN_CHECKPOINT to another GGUF file"
+            )
         self.handle = handle
         if llama_cpp.llama_model_is_recurrent(handle) or llama_cpp.llama_model_is_hybrid(handle):
             raise ModelError(f"{path.name} keeps a recurrent state: {_UNSUPPORTED}")

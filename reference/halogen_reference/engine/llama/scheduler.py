@@ -37,12 +37,18 @@ class Scheduler:
         self._token_bytes = token_bytes
         self._sequences = list(range(sequences))
         self._edits: list[SequenceEdit] = []
+        self._live: set[Slot] = set()
         self._garbage: list[Slot] = []
+        self._batches = 0
+
+    def occupancy(self) -> tuple[int, int]:
+        """Cells of running replies and kept states, and how many of them several share."""
+        return self.cells.held(without=[slot.cells for slot in self._garbage])
 
     def edits(self) -> list[SequenceEdit]:
         """The sequence edits to apply before the next batch, handed over once."""
         if not self.running:
-            self._collect()
+            self._collect(self._on_top())
         edits, self._edits = self._edits, []
         return edits
 
@@ -71,6 +77,7 @@ class Scheduler:
                 break
             if not reply.decoding and not self._waits_for_another(reply):
                 batch.append((reply, self._row(reply, min(left, reply.waiting_tokens))))
+        self._note_batch([reply.slot for reply, _ in batch if reply.slot is not None])
         return batch
 
     def remove(self, reply: Reply) -> None:
@@ -97,24 +104,42 @@ class Scheduler:
         """An empty sequence with cells for a state that is read from a file; None when full."""
         if not self._make_space(resident):
             return None
-        slot = Slot(self._sequences.pop(), self.cells.take(resident))
+        slot = self._hold(Slot(self._sequences.pop(), self.cells.take(resident)))
+        self._note_batch([slot])
         return LlamaState(tokens, resident, slot, self._token_bytes, self._free)
 
+    def _hold(self, slot: Slot) -> Slot:
+        self._live.add(slot)
+        return slot
+
     def _free(self, slot: Slot) -> None:
+        self._live.remove(slot)
         self._garbage.append(slot)
         self.on_free()
 
-    def _collect(self) -> None:
+    def _note_batch(self, slots: list[Slot]) -> None:
+        self._batches += 1
+        for slot in slots:
+            slot.first = slot.first or self._batches
+            slot.last = self._batches
+
+    def _on_top(self) -> list[Slot]:
+        """Freed sequences evaluated after all that is still held: they leave no hole."""
+        newest = max((slot.last for slot in self._live), default=0)
+        return [slot for slot in self._garbage if slot.first > newest or not self._live]
+
+    def _collect(self, slots: list[Slot]) -> None:
         """Give freed sequences back to llama.cpp.
 
-        Not done while replies run, unless memory is short: llama.cpp fills the holes at once, and
-        a reply whose tokens do not lie in order is rounded differently (see ``UBATCH``).
+        Unless memory is short only those that leave no hole, and none while replies run: llama.cpp
+        fills holes first, and a reply whose tokens do not lie in the order of their positions is
+        rounded differently (see ``UBATCH``).
         """
-        for slot in self._garbage:
+        for slot in slots:
+            self._garbage.remove(slot)
             self.cells.drop(slot.cells)
             self._edits.append(Remove(slot.sequence))
             self._sequences.append(slot.sequence)
-        self._garbage.clear()
 
     def _make_room(self, reply: Reply) -> bool:
         """Room for the reply's whole prompt and a step of every running reply."""
@@ -128,7 +153,7 @@ class Scheduler:
     def _make_space(self, cells: int, *, sequences: int = 1) -> bool:
         while self.cells.free < cells or len(self._sequences) < sequences:
             if self._garbage:
-                self._collect()
+                self._collect(list(self._garbage))
             elif not self.release_one():
                 return False
         return True
@@ -150,7 +175,7 @@ class Scheduler:
 
     def _put(self, reply: Reply) -> None:
         shared = self._reusable(reply)
-        slot = Slot(self._sequences.pop(), np.empty(0, dtype=np.int32))
+        slot = self._hold(Slot(self._sequences.pop(), np.empty(0, dtype=np.int32)))
         if reply.start is not None:
             slot.cells = self.cells.share(reply.start.slot.cells[:shared])
             self._edits.append(Copy(reply.start.slot.sequence, slot.sequence, shared))

@@ -18,6 +18,10 @@ class Slot:
 
     sequence: int
     cells: CellIds
+    first: int = 0
+    """The batch in which its first own token was evaluated; 0 before that."""
+    last: int = 0
+    """And its last one."""
 
 
 class LlamaState:
