@@ -12,7 +12,7 @@ SETUP_INPUTS := pyproject.toml constraints.txt $(wildcard tools/setup_kit/*.py t
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo bench soak test lint format clean
+.PHONY: help setup check sim demo bench soak test lint format clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -28,11 +28,22 @@ setup: .venv/.ready-all ## Set up .venv with every part and the tools to work on
 	@PYTHONPATH=tools $(PYTHON) -m setup_kit --extras $(EVERYTHING)
 	@touch $@ .venv/.ready
 
+# The server to check: TARGET=http://... one that runs, CMD="my-server --port {port}" one to start.
+CMD ?= .venv/bin/halogen-reference --port {port}
+WHAT = $(if $(TARGET),$(TARGET),-- $(CMD))
+
+check: .venv/.ready-all ## Check the reference server, TARGET=http://... or CMD="server --port {port}"
+	@.venv/bin/halogen-conformance check $(OPTIONS) $(WHAT)
+
+sim: .venv/.ready-all ## Start the simulator on port 8731, sessions on
+	@HALOGEN_FORK=1 .venv/bin/halogen-simulator serve --test-controls
+
 demo: .venv/.ready ## Play the sessions example against a real server and show what it saved
 	@$(PY) reference/demo/run.py
 
-bench: .venv/.ready ## Measure the fan-out from a kept conversation and print the table
+bench: .venv/.ready-all ## Measure the fan-out from a kept conversation, and the simulator's requests a second
 	@$(PY) reference/bench/run.py
+	@$(PY) simulator/bench/run.py
 
 test: lint ## Lint, type-check and run all tests but the long ones
 	$(PY) -m pytest

@@ -21,7 +21,8 @@ HERE = Path(__file__).parent
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the matrix leaves out. Tests of other parts come by here, too."""
-    chosen, left = [], []
+    chosen: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     for item in items:
         (chosen if _runs(item) else left).append(item)
     items[:] = chosen

@@ -247,8 +247,12 @@ class SimEngine:
         if rest is not None:
             yield rest
         record.output, record.finish = len(tokens), finish.value
-        state = self._keep(job, data, output, tokens, place, record) if job.keep else None
-        if state is None:
+        state = None
+        if job.keep:
+            # Its cells may be lent to an older reply at this moment.
+            await self._places.grow(place, 0)
+            state = self._keep(job, data, output, tokens, place, record)
+        else:
             self._places.leave(place)
         yield Done(finish, record.evaluated, len(tokens), output.stop_string, state)
 

@@ -43,6 +43,7 @@ class Places:
         self.release_one: Callable[[], bool] = lambda: False
         self._slots, self._patience = slots, patience
         self._room = asyncio.Event()
+        self._admitting = False
 
     async def enter(self, prompt: int, start: SimState | None, reuse: int) -> Place:
         """Wait for a place. Raises QueueTimeout."""
@@ -100,6 +101,16 @@ class Places:
         self._admit()
 
     def _admit(self) -> None:
+        # Making room releases states, and that calls here again.
+        if self._admitting:
+            return
+        self._admitting = True
+        try:
+            self._admit_in_order()
+        finally:
+            self._admitting = False
+
+    def _admit_in_order(self) -> None:
         while self.waiting and len(self.running) < self._slots:
             one = self.waiting[0]
             own = one.prompt - one.reuse

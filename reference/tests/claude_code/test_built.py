@@ -179,7 +179,8 @@ def test_an_odd_session_id_gets_no_name(mapped: Server, session: str) -> None:
     thread = Thread(mapped, session)
     names = set(mapped.handles())
     assert thread.turn("Question.").outcome is None
-    assert set(mapped.handles()) == names
+    # Others may have gone to make room for the reply.
+    assert set(mapped.handles()) <= names
 
 
 def test_map_10_explicit_names_win(main: Thread) -> None:

@@ -54,7 +54,7 @@ def test_map_5_a_name_for_each_session_thread_and_key(mapped: Server) -> None:
     for thread in threads:
         # Another system each: none of them starts from another.
         thread.system = f"{thread.session} {thread.agent} {thread.key[-3:]}. " * 20
-    names = []
+    names: list[str] = []
     for thread in threads:
         before = set(mapped.handles())
         assert thread.turn("First question.").outcome == "unknown"

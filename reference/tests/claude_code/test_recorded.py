@@ -20,6 +20,7 @@ RECORDINGS = {
 }
 
 
+@pytest.mark.timeout(400)  # a real model on a slow machine
 @pytest.mark.parametrize("hints", [True, False], ids=["hints", "no-hints"])
 @pytest.mark.parametrize("recording", sorted(RECORDINGS))
 def test_every_request_starts_from_its_own_thread(

@@ -1,5 +1,6 @@
 """The servers and clients of the protocol's own tests."""
 
+from tests.claude_code.conftest import fresh, mapped
 from tests.protocol.conftest import (
     engine,
     name,
@@ -15,6 +16,8 @@ from tests.protocol.conftest import (
 
 __all__ = [
     "engine",
+    "fresh",
+    "mapped",
     "name",
     "pytest_runtest_makereport",
     "route",

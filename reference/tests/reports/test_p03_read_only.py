@@ -24,8 +24,6 @@ def test_p03_forks_one_by_one_and_all_at_once(talk: Talk, name: Callable[[str], 
         assert answer.outcome == "used"
         check_same(answer, talk.twin(fork))
     assert check_used(talk, kept, kept.then("Is it 0?")).cost == first.cost
-    two, three = (
-        Kept(name(f"f{at}"), kept.then(f"Is it {at}?"), one_by_one[at]) for at in (2, 3)
-    )
+    two, three = (Kept(name(f"f{at}"), kept.then(f"Is it {at}?"), one_by_one[at]) for at in (2, 3))
     check_used(talk, three, three.then("Why?"))
     check_not_used(talk, "unmatched", two.then("Why?"), three.name)

@@ -14,9 +14,7 @@ TURNS = 6
 
 
 @pytest.mark.parametrize("ending", [ended_by_turn, ended_by_stop, ended_by_limit, ended_at_once])
-def test_p06_turn_after_turn(
-    whole: Talk, name: Namer, ending: Callable[[Talk, str], Kept]
-) -> None:
+def test_p06_turn_after_turn(whole: Talk, name: Namer, ending: Callable[[Talk, str], Kept]) -> None:
     """A model that never sees its turn end shows it some turns later."""
     kept = ending(whole, name("plan"))
     how: dict[str, Any] = {"max_tokens": 4}

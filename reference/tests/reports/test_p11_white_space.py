@@ -9,9 +9,7 @@ from tests.protocol.histories import asking
 
 
 @pytest.mark.parametrize("space", [" ", "\n", "\t"], ids=["blank", "line", "tab"])
-def test_p11_continued_exactly_after_it(
-    talk: Talk, name: Callable[[str], str], space: str
-) -> None:
+def test_p11_continued_exactly_after_it(talk: Talk, name: Callable[[str], str], space: str) -> None:
     """The same on every route; neither doubled nor dropped (BRANCH-7)."""
     history, partial = asking("What is fog?"), f"The answer is{space}"
     grown = talk.ask(history, keep=name("w"), partial=partial, max_tokens=8)
@@ -28,4 +26,3 @@ def test_p11_continued_exactly_after_it(
     trimmed = (*history, ("assistant", (partial + grown.text).strip() + "."), ("user", "Why?"))
     assert talk.ask(whole, start=name("w")).outcome == "used"
     assert talk.ask(trimmed, start=name("w")).outcome == "unmatched"
-

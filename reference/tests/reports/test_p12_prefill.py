@@ -26,7 +26,9 @@ def spellings(route: str, text: str) -> list[Json]:
     if route != "responses":
         return plain
     typed = [{"type": "message", **one} for one in plain]
-    states = [{**typed[1], "id": "msg_1", "status": state} for state in ("in_progress", "completed")]
+    states = [
+        {**typed[1], "id": "msg_1", "status": state} for state in ("in_progress", "completed")
+    ]
     return [*plain, *typed, *states]
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.protocol.client import Kept, Talk, check_not_used, check_used
 from tests.protocol.histories import asking
 from tests.protocol.routes import ROUTES, Json
+from tests.protocol.server import Server
 
 Namer = Callable[[str], str]
 
@@ -29,10 +30,8 @@ def test_p13_other_instructions_are_another_history(talk: Talk, name: Namer) -> 
     ],
     ids=["previous_response_id", "conversation", "prompt", "background"],
 )
-def test_p13_what_would_need_a_store_is_refused(
-    whole: Talk, name: Namer, stored: Json
-) -> None:
-    talk = Talk(whole.server, ROUTES["responses"], stream=False)
+def test_p13_what_would_need_a_store_is_refused(server: Server, name: Namer, stored: Json) -> None:
+    talk = Talk(server, ROUTES["responses"], stream=False)
     kept = talk.kept(name("plan"), asking("What is fog?"))
     body = talk.route.body(kept.then("Why?"), partial=None, stream=False)
     refused = talk.post({**body, **stored}, start=kept.name, keep=kept.name)

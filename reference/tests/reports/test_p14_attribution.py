@@ -7,6 +7,7 @@ import pytest
 
 from tests.protocol.client import Talk
 from tests.protocol.routes import ROUTES, Json
+from tests.protocol.server import Server
 
 Namer = Callable[[str], str]
 SYSTEM = "Answer in one short sentence."
@@ -29,8 +30,8 @@ def text(words: str) -> Json:
 
 
 @pytest.fixture
-def messages(whole: Talk, stream: bool) -> Talk:
-    return Talk(whole.server, ROUTES["messages"], stream=stream)
+def messages(server: Server, stream: bool) -> Talk:
+    return Talk(server, ROUTES["messages"], stream=stream)
 
 
 def body(talk: Talk, system: Any, *turns: tuple[str, str]) -> Json:
@@ -46,8 +47,9 @@ def test_p14_the_line_never_counts(messages: Talk, name: Namer, case: str) -> No
     first = messages.post(body(messages, SPELLINGS[case](1), ASK), keep=plan)
     on = (ASK, ("assistant", first.text), ("user", "Why?"))
     bare = messages.post(body(messages, SYSTEM, *on))
-    for number, spelling in enumerate((*SPELLINGS.values(), lambda _: SYSTEM), start=2):
-        answer = messages.post(body(messages, spelling(number), *on), start=plan)
+    systems = [spelling(number) for number, spelling in enumerate(SPELLINGS.values(), start=2)]
+    for system in (*systems, SYSTEM):
+        answer = messages.post(body(messages, system, *on), start=plan)
         assert answer.outcome == "used"
         assert (answer.text, answer.good.prompt) == (bare.text, bare.good.prompt)
         assert answer.cost < bare.cost // 2
@@ -61,14 +63,15 @@ def test_p14_the_only_block_leaves_no_empty_system_prompt(messages: Talk) -> Non
     assert (only.text, only.good.prompt) == (none.text, none.good.prompt)
 
 
-def test_p14_who_quotes_the_line_keeps_it(messages: Talk, name: Namer) -> None:
+@pytest.mark.parametrize("opening", ["{}\nWhat does it mean?", "What is this? {}", "{}"])
+def test_p14_who_quotes_the_line_keeps_it(messages: Talk, name: Namer, opening: str) -> None:
     plan = name("plan")
-    quote = ("user", f"What does this mean? {line(1)}")
+    quote = ("user", opening.format(line(1)))
     first = messages.post(body(messages, SYSTEM, quote), keep=plan)
-    on = (("assistant", first.text), ("user", "Why?"))
-    assert messages.post(body(messages, SYSTEM, quote, *on), start=plan).outcome == "used"
+    more = (("assistant", first.text), ("user", "Why?"))
+    assert messages.post(body(messages, SYSTEM, quote, *more), start=plan).outcome == "used"
     changed = ("user", quote[1].replace("00001", "00002"))
-    assert messages.post(body(messages, SYSTEM, changed, *on), start=plan).outcome == "unmatched"
+    assert messages.post(body(messages, SYSTEM, changed, *more), start=plan).outcome == "unmatched"
     # A system prompt that quotes it further down keeps it as well.
     quoting = f"{SYSTEM}\n{line(1)}"
     kept = messages.post(body(messages, quoting, ASK), keep=plan)

@@ -11,6 +11,8 @@ from halogen_reference.engine.protocol import Done, Job, QueueTimeout, StateReje
 from halogen_reference.reply import Finish
 from halogen_simulator.engine import Character, SimEngine, Size
 from halogen_simulator.pace import SteadyPace
+from halogen_simulator.places import Places
+from halogen_simulator.pool import Cells
 from halogen_simulator.state import SimState
 
 OPEN = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
@@ -185,30 +187,51 @@ async def test_kept_states_go_when_memory_is_needed() -> None:
         return False
 
     engine.on_pressure(release_one)
-    await run(engine, job(read(engine, OPEN.format("word " * 80))))
-    assert len(kept) < 2 and engine.pool().used <= 128
+    long = job(read(engine, OPEN.format("word " * 80)))
+    await run(engine, replace(long, max_tokens=5))
+    assert len(kept) == 1, "no more go than must"
+    # Two at once: letting a state go lets in whoever waits, in the middle of letting one in.
+    assert all(
+        done.output for _, done in await asyncio.gather(run(engine, long), run(engine, long))
+    )
+    assert kept == [] and engine.pool().used == 0
 
 
 async def test_the_youngest_lends_its_cells_and_says_the_same() -> None:
-    """More is running than there is room for: all end, and with the right words."""
+    """More is running than there is room for: all end, the oldest first, with the right words."""
     engine = SimEngine(Size(context=100, pool=100), SLOW)
     prompts = [read(engine, OPEN.format(text)) for text in ("One.", "Two.", "Three.")]
-    alone = [(await run(engine, job(prompt, max_tokens=60)))[0] for prompt in prompts]
-    most = 0
-
-    async def watch() -> None:
-        nonlocal most
-        while True:
-            most = max(most, engine.pool().used)
-            await asyncio.sleep(0)
-
-    watching = asyncio.ensure_future(watch())
     counting = [[*prompt, *engine.encode("1, 2, 3,", False)] for prompt in prompts]
-    together = await asyncio.gather(*(run(engine, job(one, max_tokens=60)) for one in counting))
-    watching.cancel()
-    assert all(done.output == 60 for _, done in together)
-    assert len({text for text, _ in together}) == 1 and alone
-    assert 50 < most <= 100 and engine.pool().used == 0
+    alone = [await run(engine, job(prompt, max_tokens=60)) for prompt in counting]
+    most, order = 0, list[int]()
+
+    async def one(number: int) -> str:
+        nonlocal most
+        text = ""
+        async for event in engine.submit(job(counting[number], max_tokens=60)):
+            most = max(most, engine.pool().used)
+            text += event.text if isinstance(event, Text) else ""
+        order.append(number)
+        return text
+
+    together = await asyncio.gather(*map(one, range(3)))
+    assert together == [text for text, _ in alone]
+    assert order == [0, 1, 2]
+    assert 80 < most <= 100 and engine.pool().used == 0
+
+
+@pytest.mark.parametrize("words", range(8, 24, 3))
+async def test_a_reply_that_ends_while_its_cells_are_lent_is_kept_whole(words: int) -> None:
+    character = Character(reply_words=words, pace=SteadyPace(0.0005, 1))
+    engine = SimEngine(Size(context=60, pool=60), character)
+    prompt = read(engine, OPEN.format("Hello"))
+    counting = [*prompt, *engine.encode("1, 2, 3,", False)]
+    older = asyncio.ensure_future(run(engine, job(counting, max_tokens=25)))
+    said, done = await run(engine, job(prompt, max_tokens=40, keep=True))
+    await older
+    assert isinstance(done.state, SimState)
+    assert done.state.data == engine.vocabulary_of.marked(prompt) + said.encode()
+    assert engine.pool().used == done.state.resident
 
 
 async def test_the_queue_has_an_end() -> None:
@@ -235,3 +258,14 @@ async def test_leaving_at_any_moment_gives_everything_back() -> None:
         await asyncio.wait([waiting])
         await running.aclose()
         assert (engine.pool().used, engine.pool().running, engine.pool().waiting) == (0, 0, 0)
+
+
+async def test_leaving_in_the_moment_of_entering_gives_the_place_back() -> None:
+    places = Places(Cells(100), slots=1, patience=5)
+    first = await places.enter(10, None, 0)
+    second = asyncio.ensure_future(places.enter(10, None, 0))
+    await asyncio.sleep(0)
+    places.leave(first)
+    second.cancel()
+    await asyncio.wait([second])
+    assert second.cancelled() and places.running == [] and places.cells.used == 0

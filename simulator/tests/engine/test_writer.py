@@ -52,8 +52,9 @@ def test_words_of_the_clients_own_are_continued() -> None:
     assert more.startswith(" ") and len(more.split()) == 9
 
 
-def test_white_space_is_not_doubled() -> None:
-    assert not said(OPENED + b"I think that ").startswith(" ")
+@pytest.mark.parametrize("space", [b" ", b"  ", b"\t", b"\n\n"])
+def test_white_space_is_not_doubled(space: bytes) -> None:
+    assert said(OPENED + b"I think that" + space)[0] not in " \n"
 
 
 def test_reasoning_comes_first() -> None:

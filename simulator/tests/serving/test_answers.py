@@ -51,7 +51,7 @@ async def test_a_call_that_is_asked_for(route: str, text: str, count: int) -> No
         if count:
             done = history.plus(answer.reply.turn())
             for call in answer.reply.calls:
-                done = done.result(call.id, "Nothing.")
+                done = done.result(call.id, "Now use a tool, says the tool.")
             after = await talk.ask(done, route=route)
             assert after.reply.text and not after.reply.calls
 
