@@ -12,13 +12,33 @@ import json
 import os
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 FAULTS = frozenset(sys.argv[2:])
+TTL_S = float(os.environ.get("HALOGEN_FORK_TTL_S", "600"))
+CAP = int(os.environ.get("HALOGEN_FORK_HANDLES", "8"))
 NAMES: dict[str, list[Any]] = {}
+USED_AT: dict[str, float] = {}
+LOCK = threading.Lock()
 REPLY = "blue"
 INPUT = {"/v1/responses": "input"}
+
+
+def use(name: str) -> None:
+    """Restart a live name's clock, and make it the last to lose its place."""
+    USED_AT.pop(name, None)
+    USED_AT[name] = time.monotonic()
+
+
+def tidy() -> None:
+    """Release what is too old, and what is one too many, least recently used first."""
+    now = time.monotonic()
+    gone = [name for name, at in USED_AT.items() if at + TTL_S <= now]
+    kept = [name for name in USED_AT if name not in gone]
+    for name in [*gone, *kept[: max(0, len(kept) - CAP)]]:
+        del USED_AT[name], NAMES[name]
 
 
 def plain_history(body: dict[str, Any], path: str) -> list[Any]:
@@ -156,7 +176,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.path != "/halogen/handles":
             self.answer(404, b"{}", "application/json", {})
             return
-        names = [] if "empty-list" in FAULTS else list(NAMES)
+        with LOCK:
+            tidy()
+            names = [] if "empty-list" in FAULTS else list(NAMES)
         data = [{"name": name} for name in names]
         body = json.dumps({"object": "list", "data": data}).encode()
         self.answer(200, body, "application/json", {})
@@ -175,8 +197,12 @@ class Handler(BaseHTTPRequestHandler):
         turns = plain_history(body, self.path)
         headers, cached, size = {}, 0, len(json.dumps(turns))
         if start:
-            kept = NAMES.get(start)
-            matches = kept is not None and turns[: len(kept)] == kept
+            with LOCK:
+                tidy()
+                kept = NAMES.get(start)
+                matches = kept is not None and turns[: len(kept)] == kept
+                if matches:
+                    use(start)
             outcome = "unknown" if kept is None else "used" if matches else "unmatched"
             if "never-unknown" in FAULTS and (self.path, bool(body.get("stream"))) == (
                 "/v1/messages",
@@ -186,7 +212,10 @@ class Handler(BaseHTTPRequestHandler):
             headers["X-Halogen-From"] = outcome
             cached = len(json.dumps(kept)) if matches else 0
         if keep:
-            NAMES[keep] = [*turns, ["assistant", REPLY]]
+            with LOCK:
+                NAMES[keep] = [*turns, ["assistant", REPLY]]
+                use(keep)
+                tidy()
         whole, events = SHAPES[self.path](REPLY, size, cached)
         if body.get("stream"):
             text = "".join(

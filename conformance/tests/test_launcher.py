@@ -199,7 +199,7 @@ def test_a_dead_server_is_noticed_and_its_helpers_go(make: Make, tmp_path: Path)
         (SLEEPING, 0.5, Trouble.PORT_NEVER_OPENED, "never opened port"),
         (SILENT, 1.5, Trouble.HANGS, "gave no HTTP answer within 1.5 s"),
         (GARBAGE, 600, Trouble.GARBAGE, "something that is not HTTP"),
-        (LOADING, 1.5, Trouble.NOT_READY, "still answered 503"),
+        (LOADING, 6, Trouble.NOT_READY, "still answered 503"),
     ],
 )
 def test_a_bad_start_is_one_clear_line_and_leaves_nothing_behind(

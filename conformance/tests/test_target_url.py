@@ -79,3 +79,10 @@ def test_settings_set_only_governed_variables_and_only_what_they_need() -> None:
     assert GROUPS["ttl"].environment()["HALOGEN_FORK_TTL_S"] == "2"
     assert GROUPS["keys"].environment()["HALOGEN_API_KEY"].count(",") == 1
     assert "HALOGEN_FORK" not in GROUPS["map-off"].environment()
+
+
+def test_names_live_longer_on_a_slow_target() -> None:
+    ttl = GROUPS["ttl"]
+    assert ttl.slower(0) is ttl
+    assert ttl.slower(3).ttl_s == 20
+    assert GROUPS["on"].slower(3) is GROUPS["on"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from halogen_conformance.console import terminal
 from halogen_conformance.matrix.fault import Fault, NoSimulator, faults_of
@@ -57,16 +58,13 @@ def run_matrix(wanted: Wanted) -> int:
         return int(Exit.USAGE)
     chosen = [fault for fault in known if not wanted.faults or fault.id in wanted.faults]
     clean, judged = _try_all(console, simulator, chosen, wanted)
-    whole = not wanted.quick and len(chosen) == len(known)
-    # Quickly or not, the aim of every fault has been tried when all of them were.
-    verdicts = Verdicts(table, clean, judged, whole=len(chosen) == len(known))
+    whole = len(chosen) == len(known)
+    verdicts = Verdicts(table, clean, judged, whole=whole, quick=wanted.quick)
     _show(console, verdicts)
     if wanted.page:
         if not whole:
-            print(
-                f"halogen-conformance matrix: {wanted.page} is only written for the whole matrix",
-                file=sys.stderr,
-            )
+            why = f"{wanted.page} is only written when all faults are tried"
+            print(f"halogen-conformance matrix: {why}", file=sys.stderr)
             return int(Exit.USAGE)
         Path(wanted.page).write_text(render(verdicts), "utf-8")
         console.print(f"Wrote {wanted.page}", soft_wrap=True)
@@ -98,18 +96,19 @@ def _try_all(
 
 def _show_one(console: Console, one: Judged) -> None:
     fell = ", ".join(sorted(one.trial.missed())) if not one.fault.is_floor else ""
-    text = f"[{_COLOURS[one.fate]}]{one.fate.value:10}[/] {one.fault.id:24} {one.fault.aim:10} "
-    text += f"{one.trial.seconds:4.0f} s  {fell}"
+    line = Text(f"{one.fate.value:11}", style=_COLOURS[one.fate])
+    line.append(f"{one.fault.id:24} {one.fault.aim:10}", style="default")
+    line.append(f"{one.trial.seconds:5.0f} s  {fell}", style="default")
     if one.unnamed:
-        text += f"  [red]unnamed: {', '.join(one.unnamed)}[/]"
-    console.print(text, highlight=False, soft_wrap=True)
+        line.append(f"  unnamed: {', '.join(one.unnamed)}", style="red")
+    console.print(line, soft_wrap=True)
 
 
 def _show(console: Console, verdicts: Verdicts) -> None:
     red = verdicts.red()
     console.print()
     for line in red:
-        console.print(f"[red]{line}[/]", highlight=False, soft_wrap=True)
+        console.print(Text(line, style="red"), soft_wrap=True)
     killed, must = verdicts.score
     faults = sum(one.fate is Fate.KILLED for one in verdicts.judged)
     share = f"{killed} of {must} MUST requirements have a killer, " if verdicts.whole else ""

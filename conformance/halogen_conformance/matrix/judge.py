@@ -43,7 +43,9 @@ def judge(fault: Fault, trial: Trial, table: Table) -> Judged:
     OURS says nothing about other servers, so it may differ as it likes.
     """
     missed = trial.missed()
-    if trial.code in (None, int(Exit.OUR_ERROR), int(Exit.NOTHING_TESTED), int(Exit.USAGE)):
+    # Rows that are only reported make no verdict, and still say what was seen.
+    nothing = trial.code == int(Exit.NOTHING_TESTED) and not missed
+    if nothing or trial.code in (None, int(Exit.OUR_ERROR), int(Exit.USAGE)):
         return Judged(fault, trial, Fate.BROKE_US)
     if fault.is_floor:
         does_not = trial.code in (int(Exit.DOES_NOT), int(Exit.TARGET_LOST))
@@ -68,12 +70,13 @@ def unkilled(judged: Iterable[Judged], table: Table) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The whole matrix. ``whole``: all faults and all rows were tried."""
+    """The matrix. ``whole``: all faults were tried. ``quick``: only with the rows they name."""
 
     table: Table
     clean: Trial
     judged: Sequence[Judged]
     whole: bool = True
+    quick: bool = False
 
     @property
     def without_killer(self) -> tuple[str, ...]:
@@ -94,7 +97,9 @@ class Verdicts:
             lines.append(f"without a fault: exit code {self.clean.code}, {falls}")
         for one in self.judged:
             if one.fate is Fate.SURVIVED:
-                lines.append(f"{one.fault.id} survived: {one.fault.aim} holds with it")
+                aim = one.fault.aim
+                state = "is only blocked by" if aim in one.trial.blocked() else "holds with"
+                lines.append(f"{one.fault.id} survived: {aim} {state} it")
             elif one.fate is Fate.BROKE_US:
                 lines.append(f"{one.fault.id}: no verdict, {one.trial.trouble}")
             for row in one.unnamed:

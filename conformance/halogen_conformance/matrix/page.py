@@ -10,11 +10,13 @@ _HEAD = """\
 # Kill matrix
 
 Does the suite notice? The simulator can be told to make one mistake, a *fault*. Each line below is
-a run of the whole suite (fuzzing left out) against the simulator with one fault. A fault is
+a run of {run} against the simulator with one fault. A fault is
 **killed** when the requirement it is made for is missed. Requirements named beside it may fall
 with it; one that falls unnamed would be the suite accusing a server of something it did not do, and
 is red. A requirement that is only *blocked* has said itself that another failed first.
 """
+_WHOLE = "the whole suite (fuzzing left out)"
+_QUICK = "the requirements it names (`--quick`: nothing else could fall)"
 
 
 def render(verdicts: Verdicts) -> str:
@@ -23,7 +25,7 @@ def render(verdicts: Verdicts) -> str:
     faults = sum(one.fate is Fate.KILLED for one in verdicts.judged)
     red = verdicts.red()
     parts = [
-        _HEAD,
+        _HEAD.format(run=_QUICK if verdicts.quick else _WHOLE),
         f"**{killed} of {must} MUST requirements have a killer; {faults} of "
         f"{len(verdicts.judged)} faults are killed.** "
         + ("Nothing is red." if not red else "Red:")

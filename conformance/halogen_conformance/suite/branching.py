@@ -9,8 +9,8 @@ from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Conversation
 from halogen_conformance.drivers.driver import Options
-from halogen_conformance.outcomes import expect, expect_equal
-from halogen_conformance.suite.kept import Kept, beginning, keep_long, said
+from halogen_conformance.outcomes import arranged, expect, expect_equal
+from halogen_conformance.suite.kept import Kept, arranged_used, beginning, keep_long, said
 
 REPLY = Options(max_tokens=16)
 """Long enough to branch in."""
@@ -45,9 +45,23 @@ def expect_goes_on(answer: Answer, branch: Branch, what: str = "the branch") -> 
     expect_not_repeated(answer, branch)
 
 
+def repeats(answer: Answer, branch: Branch) -> bool:
+    """The reply begins with the words that were sent instead of going on after them. Only long
+    beginnings are looked at: a short one may well be said twice."""
+    part = branch.part.strip()
+    return len(part) >= 8 and answer.reply.text.strip().startswith(part)
+
+
 def expect_not_repeated(answer: Answer, branch: Branch) -> None:
-    """The reply is the continuation alone. Only long beginnings are looked at: a short one may
-    well be said twice."""
-    text = answer.reply.text
-    repeats = len(branch.part.strip()) >= 8 and text.strip().startswith(branch.part.strip())
-    expect(not repeats, expected=f"a reply that goes on after {branch.part!r}", actual=repr(text))
+    """The reply is the continuation alone."""
+    expect(
+        not repeats(answer, branch),
+        expected=f"a reply that goes on after {branch.part!r}",
+        actual=repr(answer.reply.text),
+    )
+
+
+def arranged_goes_on(answer: Answer, branch: Branch) -> None:
+    """Blocked unless a true beginning is used and continued: the route's own row is about that."""
+    arranged_used(answer, "a true beginning")
+    arranged(not repeats(answer, branch), f"a true beginning is repeated: {answer.reply.text!r}")

@@ -26,6 +26,8 @@ def expect_only_new(answer: Answer, kept: Kept, what: str = "the request") -> No
     size, usage = arranged_long(kept), answer.reply.usage
     expect(usage is not None, expected="usage with the cached tokens", actual=answer.story)
     assert usage is not None
+    told = usage.prompt + SLACK >= size
+    arranged(told, f"a prompt of {usage.prompt} tokens repeats a state of {size}: FROM-6")
     most = max(0, usage.prompt - size) + SLACK
     expect(
         usage.cost <= most,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -159,12 +160,20 @@ def _settings(home: Path, **more: Any) -> Any:
     )
 
 
+@cache
+def _schema() -> Any:
+    """Loaded once: what Schemathesis makes of a schema is most of the work of making a case."""
+    import schemathesis
+
+    return schemathesis.openapi.from_dict(document())
+
+
 def fuzz(fuzzer: Fuzzer, route: str, seed: int, home: Path, *, valid: bool) -> None:
     """Send cases of one operation: those that fit the document, or those that do not."""
     import hypothesis
     import schemathesis
 
-    operation: Any = schemathesis.openapi.from_dict(document())[PATHS[route]]["POST"]
+    operation: Any = _schema()[PATHS[route]]["POST"]
     mode = schemathesis.GenerationMode.POSITIVE if valid else schemathesis.GenerationMode.NEGATIVE
 
     def run(case: Any) -> None:
@@ -178,9 +187,8 @@ def fuzz(fuzzer: Fuzzer, route: str, seed: int, home: Path, *, valid: bool) -> N
 def follow_links(fuzzer: Fuzzer, seed: int, home: Path) -> None:
     """Walk along the document's links: keep, start from what was kept, look at the list."""
     import hypothesis
-    import schemathesis
 
-    machine: Any = schemathesis.openapi.from_dict(document()).as_state_machine()
+    machine: Any = _schema().as_state_machine()
 
     class Walk(machine):  # type: ignore[misc]
         def call(self, case: Any, **_: Any) -> Any:

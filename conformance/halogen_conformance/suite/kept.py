@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from halogen_conformance.drivers import Driver
 from halogen_conformance.drivers.answer import Answer
@@ -103,12 +102,13 @@ def keep_long(
     client: Client, driver: Driver, name: str, options: Options, *, long: bool = False
 ) -> Kept:
     """Have a reply kept that is long enough to branch inside it: two words or more, some twenty
-    characters. Blocked when no question brings one."""
+    characters, no blanks at its ends. Blocked when no question brings one."""
     story = ""
     for number, question in enumerate(_QUESTIONS):
         head = (long_history if long else fresh)(f"{name}-{number}").cut(1)
         kept = keep(client, driver, head.user(question), options, f"{name}-{number}")
-        if len(kept.reply.strip()) >= 20 and beginning(kept.reply) and not kept.answer.reply.calls:
+        tidy = kept.reply == kept.reply.strip() and not kept.answer.reply.calls
+        if tidy and len(kept.reply) >= 20 and beginning(kept.reply):
             return kept
         story = repr(kept.reply)
     raise Blocked(f"no reply of {options.max_tokens} tokens is long enough to branch in: {story}")
@@ -125,32 +125,6 @@ def beginning(reply: str, share: float = 0.5) -> str:
     if not cuts:
         return ""
     return reply[: min(cuts, key=lambda at: abs(at - share * len(reply)))]
-
-
-_forking: set[tuple[str, str, bool]] = set()
-"""Servers (by address), routes and ways of answering that have shown a plain start to be used."""
-
-
-def arranged_forks(client: Client, driver: Driver, options: Options = SHORT) -> None:
-    """Blocked unless the plainest start of all is used here: what to say about its finer points
-    is otherwise nothing. Asked once for each server, route and way of answering."""
-    key = (client.url, driver.route, options.stream)
-    if key in _forking:
-        return
-    name = f"plain-{uuid.uuid4().hex[:10]}"
-    kept = keep(client, driver, fresh(name), replace(SHORT, stream=options.stream), name)
-    history = kept.then("And another one?")
-    answer = client.ask(driver, history, replace(SHORT, stream=options.stream), start=name)
-    arranged_used(answer, "the plainest kept history")
-    _forking.add(key)
-
-
-def arranged_unknown(client: Client, driver: Driver) -> None:
-    """Blocked unless a name that nobody ever kept is unknown here: only then does the word prove
-    that another name was not kept either."""
-    name = f"never-{uuid.uuid4().hex[:10]}"
-    answer = client.ask(driver, fresh(name), SHORT, start=name)
-    arranged(answer.outcome == "unknown", f"a name never kept is not unknown: {answer.story}")
 
 
 def said(answer: Answer) -> str:

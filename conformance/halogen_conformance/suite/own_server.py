@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.connection import Limits
-from halogen_conformance.outcomes import NotOffered
+from halogen_conformance.outcomes import NotOffered, expect
 from halogen_conformance.recorder import Recorder
-from halogen_conformance.target import CommandTarget, Server, Settings, Target
+from halogen_conformance.target import CommandTarget, Server, Settings, Target, TargetError
 from halogen_conformance.target.settings import Declared
 
 
@@ -48,3 +48,14 @@ class OwnServers:
             recorder=self.recorder,
             model=self.declared.model,
         )
+
+
+def start_again(server: Server) -> None:
+    """Start a server whose files are not as it left them. That it does is the test's question.
+
+    Raises Miss.
+    """
+    try:
+        server.start()
+    except TargetError as error:
+        expect(False, expected="a server that starts again", actual=f"{error} {error.log[-300:]}")

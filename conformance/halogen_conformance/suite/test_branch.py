@@ -11,13 +11,20 @@ from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Conversation
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
+from halogen_conformance.suite.basics import (
+    arranged_cheap,
+    arranged_difference,
+    arranged_forks,
+    arranged_join,
+    arranged_move,
+    arranged_twins,
+)
 from halogen_conformance.suite.branching import Branch, branches, expect_goes_on
 from halogen_conformance.suite.cost import expect_only_new
 from halogen_conformance.suite.kept import (
     SHORT,
     Kept,
     NewName,
-    arranged_forks,
     arranged_used,
     expect_unmatched,
     fresh,
@@ -25,7 +32,7 @@ from halogen_conformance.suite.kept import (
     said,
 )
 from halogen_conformance.suite.marks import requirement
-from halogen_conformance.suite.twin import arranged_twins, ask_twin, expect_twin
+from halogen_conformance.suite.twin import arranged_twin, ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
 
 ROWS = [
@@ -46,6 +53,7 @@ def test_the_beginning_of_a_reply_is_used_and_continued(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
     arranged_twins(client, driver, declared, options)
+    arranged_forks(client, driver, options)
     for branch in branches(client, driver, new_name("kept"), options):
         twin = ask_twin(client, driver, branch.history, options)
 
@@ -62,6 +70,7 @@ def test_what_precedes_the_branch_is_not_read_again(
     client: Client, driver: Driver, options: Options, new_name: NewName
 ) -> None:
     arranged_forks(client, driver, options)
+    arranged_cheap(client, driver, options)
     branch = branches(client, driver, new_name("kept"), options, long=True)[-1]
     usage = branch.kept.answer.reply.usage
     if usage is None:
@@ -91,6 +100,7 @@ def grown_by(client: Client, driver: Driver, base: Conversation, longer: Convers
 def test_the_flag_leaves_the_message_open(client: Client, new_name: NewName) -> None:
     """Without the flag a last assistant message is a finished turn: its end and the beginning of
     a new one are in the prompt. A server that ignores the flag has the same prompt for both."""
+    arranged_forks(client, CHAT)
     base = fresh(new_name("open"))
     part = "The colour that comes to mind is"
     opened = grown_by(client, CHAT, base, base.branch(part))
@@ -119,6 +129,7 @@ def test_a_final_message_is_left_open_as_on_chat(
     client: Client, driver: Driver, new_name: NewName
 ) -> None:
     """These routes have no flag to compare with; the same words add as much as on Chat."""
+    arranged_forks(client, driver)
     base = fresh(new_name("open"))
     part = "The colour that comes to mind is"
     on_chat = grown_by(client, CHAT, base, base.branch(part))
@@ -132,10 +143,14 @@ def test_a_final_message_is_left_open_as_on_chat(
     expect_equal("tokens that the beginning adds to the prompt", here, on_chat)
 
 
-def keep_branch(client: Client, driver: Driver, branch: Branch, name: str) -> Kept:
+def keep_branch(
+    client: Client, driver: Driver, branch: Branch, name: str, declared: Declared
+) -> Kept:
     """Keep what goes on after a beginning; the history has both as one message."""
     answer = client.ask(driver, branch.history, SHORT, start=branch.kept.name, keep=name)
     arranged_used(answer, "the beginning of the kept reply")
+    twin = ask_twin(client, driver, branch.history, SHORT)
+    arranged_twin(answer, twin, declared, "the branch that is kept")
     one = branch.kept.before.assistant(branch.part + answer.reply.text)
     return Kept(name, one, answer)
 
@@ -146,9 +161,12 @@ def test_a_kept_branch_is_one_reply(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
     arranged_twins(client, driver, declared)
+    arranged_forks(client, driver)
+    arranged_join(client, driver)
+    arranged_difference(client, driver)
     for number, branch in enumerate(branches(client, driver, new_name("kept"))):
         name = new_name(f"branch{number}")
-        kept = keep_branch(client, driver, branch, name)
+        kept = keep_branch(client, driver, branch, name, declared)
         history = kept.then("And on?")
         twin = ask_twin(client, driver, history, SHORT)
 
@@ -167,9 +185,11 @@ def test_a_kept_branch_is_one_reply(
 def test_a_branch_of_a_branch(client: Client, new_name: NewName, declared: Declared) -> None:
     """The beginning that was sent may be cut again, and so may the seam behind it."""
     arranged_twins(client, CHAT, declared)
+    arranged_forks(client, CHAT)
+    arranged_join(client, CHAT)
     branch = branches(client, CHAT, new_name("kept"))[-1]
     name = new_name("branch")
-    kept = keep_branch(client, CHAT, branch, name)
+    kept = keep_branch(client, CHAT, branch, name, declared)
 
     earlier = branch.part[: max(1, len(branch.part) // 2)].rstrip()
     arranged(bool(earlier), "the beginning is blank")
@@ -183,17 +203,22 @@ def test_a_branch_of_a_branch(client: Client, new_name: NewName, declared: Decla
 
 
 @requirement("BRANCH-5")
-def test_keeping_a_branch_under_the_name_it_came_from(client: Client, new_name: NewName) -> None:
+def test_keeping_a_branch_under_the_name_it_came_from(
+    client: Client, new_name: NewName, declared: Declared
+) -> None:
     """Retry from the middle, and the retry takes the first attempt's place."""
+    arranged_forks(client, CHAT)
+    arranged_move(client, CHAT)
     branch = branches(client, CHAT, new_name("kept"))[0]
-    kept = keep_branch(client, CHAT, branch, branch.kept.name)
+    kept = keep_branch(client, CHAT, branch, branch.kept.name, declared)
 
     answer = client.ask(CHAT, kept.then("And on?"), SHORT, start=kept.name)
 
     expect_equal("X-Halogen-From for the retry", said(answer), "used")
     handles = client.names()
     if handles is not None and handles.names is not None:
-        expect_equal("entries of the name in the list", handles.names.count(kept.name), 1)
+        once = handles.names.count(kept.name) <= 1
+        expect(once, expected="no second entry of the name in the list", actual=handles.body)
 
 
 @requirement("BRANCH-5")
@@ -219,6 +244,7 @@ def test_a_conversation_kept_later_is_branched_in_its_last_reply(
 ) -> None:
     """The second turn's reply, in a state that was moved forward."""
     arranged_twins(client, CHAT, declared)
+    arranged_forks(client, CHAT)
     name = new_name("forward")
     first = keep(client, CHAT, fresh(name), SHORT, name)
     history = first.then("Count from one to twenty in words.")

@@ -13,8 +13,10 @@ from halogen_conformance.drivers.conversation import Call, Conversation, Json, T
 from halogen_conformance.drivers.driver import Options, Request, session_headers
 from halogen_conformance.drivers.spelling import VARIANTS
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
+from halogen_conformance.suite.basics import arranged_difference, arranged_forks, arranged_twins
 from halogen_conformance.suite.branching import (
     Branch,
+    arranged_goes_on,
     branches,
     expect_goes_on,
     expect_not_repeated,
@@ -30,7 +32,7 @@ from halogen_conformance.suite.kept import (
     said,
 )
 from halogen_conformance.suite.marks import requirement, x3
-from halogen_conformance.suite.twin import arranged_twins, ask_twin, expect_twin
+from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
 
 NO_BEGINNINGS: dict[str, Callable[[Kept, str], str]] = {
@@ -45,9 +47,11 @@ NO_BEGINNINGS: dict[str, Callable[[Kept, str], str]] = {
 def test_words_the_reply_does_not_begin_with_are_unmatched_and_continued(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver, options)
+    arranged_difference(client, driver)
     branch = branches(client, driver, new_name("kept"), options)[-1]
     name = branch.kept.name
-    arranged_used(client.ask(driver, branch.history, options, start=name), "a true beginning")
+    arranged_goes_on(client.ask(driver, branch.history, options, start=name), branch)
 
     for what, change in NO_BEGINNINGS.items():
         sent = change(branch.kept, branch.part)
@@ -68,6 +72,8 @@ def test_words_the_reply_does_not_begin_with_are_unmatched_and_continued(
 def test_a_true_beginning_after_another_question_is_unmatched(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver)
+    arranged_difference(client, driver)
     branch = branches(client, driver, new_name("kept"))[-1]
     name = branch.kept.name
     arranged_used(client.ask(driver, branch.history, SHORT, start=name), "a true beginning")
@@ -89,14 +95,18 @@ def test_all_spellings_branch_at_one_place(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
     arranged_twins(client, driver, declared, options)
+    arranged_forks(client, driver, options)
     branch = branches(client, driver, new_name("kept"), options)[-1]
     name = branch.kept.name
     plain = client.ask(driver, branch.history, options, start=name)
-    arranged_used(plain, "a true beginning")
+    arranged_goes_on(plain, branch)
 
     for label, spelling in VARIANTS[driver.route]:
         if label not in TEXT_SPELLINGS:
             continue
+        longer = branch.kept.then("Go on.")
+        whole = client.ask(driver, longer, options, start=name, spelling=spelling)
+        arranged_used(whole, f"the whole history spelled as {label}")
         answer = client.ask(driver, branch.history, options, start=name, spelling=spelling)
         expect_goes_on(answer, branch, f"a beginning spelled as {label}")
         expect_twin(answer, plain, declared, f"spelled as {label}")
@@ -129,6 +139,7 @@ def test_a_beginning_that_ends_in_white_space_is_continued_after_it(
 def test_a_branch_behind_a_blank_is_used(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver)
     branch = branches(client, driver, new_name("kept"))[0]
     part = branch.kept.reply[: len(branch.part) + 1]
     arranged(part[-1] == " ", f"no blank behind the word: {part!r}")
@@ -147,9 +158,8 @@ def test_a_branch_behind_a_blank_is_used(
 def test_the_whole_reply_is_a_beginning_of_itself(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver)
     kept = branches(client, driver, new_name("kept"))[0].kept
-    if kept.reply != kept.reply.rstrip():
-        raise NotOffered("the reply ends in white space, which Messages need not continue")
     history = kept.before.branch(kept.reply)
 
     answers = [client.ask(driver, history, SHORT, start=kept.name) for _ in range(2)]
@@ -184,6 +194,7 @@ def test_what_cannot_be_continued_is_refused(
     spoil: Callable[[Conversation], Conversation],
     new_name: NewName,
 ) -> None:
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, fresh(name), SHORT, name)
     request = driver.request(spoil(kept.before), SHORT)
@@ -198,6 +209,7 @@ def test_what_cannot_be_continued_is_refused(
 
 @requirement("BRANCH-9")
 def test_contradictory_flags_are_refused(client: Client, new_name: NewName) -> None:
+    arranged_forks(client, CHAT)
     name = new_name("kept")
     kept = keep(client, CHAT, fresh(name), SHORT, name)
     both: dict[str, Json] = {"continue_final_message": True, "add_generation_prompt": True}

@@ -12,6 +12,7 @@ from halogen_conformance.drivers.driver import Options, Request, session_headers
 from halogen_conformance.drivers.exchange import Ending
 from halogen_conformance.outcomes import arranged, expect, expect_equal
 from halogen_conformance.recorder import Recorder
+from halogen_conformance.suite.basics import arranged_difference, arranged_forks
 from halogen_conformance.suite.kept import SHORT, Kept, NewName, fresh, keep, said
 from halogen_conformance.suite.marks import requirement, x3
 
@@ -96,6 +97,7 @@ CONTINUATIONS: dict[str, tuple[Conversation, ...]] = {
 @requirement("FROM-2")
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_a_history_that_goes_on_is_used(client: Client, driver: Driver, new_name: NewName) -> None:
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, fresh(name), SHORT, name)
 
@@ -138,11 +140,15 @@ def test_any_kept_history_is_used(client: Client, driver: Driver, new_name: NewN
 
         answer = client.ask(driver, kept.then("And another one?"), SHORT, start=name)
 
+        # Were it not kept at all, that were KEEP-1's question.
+        arranged(said(answer) != "unknown", f"what was kept is unknown: {answer.story}")
         expect_equal(f"X-Halogen-From for a kept history with {what}", said(answer), "used")
 
 
 @requirement("FROM-2")
 def test_the_outcome_goes_by_the_history_of_that_name(client: Client, new_name: NewName) -> None:
+    arranged_forks(client, CHAT)
+    arranged_difference(client, CHAT)
     red, blue = new_name("red"), new_name("blue")
     kepts = [keep(client, CHAT, fresh(name), SHORT, name) for name in (red, blue)]
 

@@ -11,7 +11,8 @@ from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Conversation
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import NotOffered
-from halogen_conformance.suite.kept import NewName, arranged_used, fresh, keep
+from halogen_conformance.suite.basics import arranged_difference
+from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, fresh, keep
 from halogen_conformance.suite.marks import requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
@@ -22,6 +23,7 @@ from halogen_conformance.target.settings import Declared
 def test_every_outcome_has_the_twins_answer(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_difference(client, driver)
     name, never = new_name("kept"), new_name("never")
     first = fresh(name)
     twin = ask_twin(client, driver, first, options)
@@ -68,7 +70,8 @@ def test_options_mean_the_same_after_a_start(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
     name = new_name("kept")
-    kept = keep(client, driver, fresh(name), options, name)
+    # Kept by an ordinary request: how a reply ended is KEEP-2's question.
+    kept = keep(client, driver, fresh(name), SHORT, name)
     history = kept.then("And another one?")
     twin = ask_twin(client, driver, history, options)
 

@@ -9,6 +9,7 @@ from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import expect
+from halogen_conformance.suite.basics import arranged_difference, arranged_forks
 from halogen_conformance.suite.cost import SLACK, expect_only_new
 from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, keep, long_history
 from halogen_conformance.suite.marks import requirement, x3
@@ -32,6 +33,7 @@ def expect_all_read(answer: Answer, what: str) -> None:
 def test_a_used_start_costs_its_new_text(
     client: Client, driver: Driver, options: Options, new_name: NewName
 ) -> None:
+    arranged_forks(client, driver, options)
     name = new_name("kept")
     kept = keep(client, driver, long_history(name), options, name)
     expect_all_read(kept.answer, "a new history")
@@ -45,6 +47,7 @@ def test_a_used_start_costs_its_new_text(
 @requirement("FROM-7")
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_it_costs_the_same_every_time(client: Client, driver: Driver, new_name: NewName) -> None:
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, long_history(name), SHORT, name)
 
@@ -59,12 +62,13 @@ def test_it_costs_the_same_every_time(client: Client, driver: Driver, new_name: 
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_a_chain_costs_each_turn_once(client: Client, driver: Driver, new_name: NewName) -> None:
     """The plain loop of a harness: each turn starts from the one before."""
+    arranged_forks(client, driver)
     name = new_name("turn")
     kept = keep(client, driver, long_history(name), SHORT, name)
 
     for number in range(3):
         history = kept.then(f"And number {number}?")
-        turn = keep(client, driver, history, SHORT, name, start=name)
+        turn = keep(client, driver, history, SHORT, f"{name}-{number}", start=kept.name)
         arranged_used(turn.answer, f"turn {number + 1}")
         expect_only_new(turn.answer, kept, f"turn {number + 1}")
         kept = turn
@@ -73,6 +77,7 @@ def test_a_chain_costs_each_turn_once(client: Client, driver: Driver, new_name: 
 @requirement("FROM-7")
 def test_a_long_reply_is_not_read_again(client: Client, new_name: NewName) -> None:
     """The reply belongs to the kept part, however its text would be cut into tokens anew."""
+    arranged_forks(client, CHAT)
     name = new_name("kept")
     long_reply = Options(max_tokens=64)
     kept = keep(client, CHAT, long_history(name).user("Count to forty."), long_reply, name)
@@ -86,6 +91,8 @@ def test_a_long_reply_is_not_read_again(client: Client, new_name: NewName) -> No
 @requirement("FROM-7")
 def test_another_history_under_the_name_is_read(client: Client, new_name: NewName) -> None:
     """One fact differs from the tests above: the history is not the kept one."""
+    arranged_forks(client, CHAT)
+    arranged_difference(client, CHAT)
     name, other = new_name("kept"), new_name("other")
     kept = keep(client, CHAT, long_history(name), SHORT, name)
     arranged_used(client.ask(CHAT, kept.then("Go on."), SHORT, start=name), "what was kept")
@@ -99,6 +106,7 @@ def test_another_history_under_the_name_is_read(client: Client, new_name: NewNam
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_long_new_text_costs_itself(client: Client, driver: Driver, new_name: NewName) -> None:
     """The other direction: what is new is read, and counted."""
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, long_history(name), SHORT, name)
     short = client.ask(driver, kept.then("Go on."), SHORT, start=name)

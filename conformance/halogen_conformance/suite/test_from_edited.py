@@ -18,6 +18,7 @@ from halogen_conformance.drivers.conversation import (
 )
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import expect, expect_equal
+from halogen_conformance.suite.basics import arranged_forks
 from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, keep, said
 from halogen_conformance.suite.marks import requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
@@ -90,6 +91,7 @@ def test_an_edited_history_is_unmatched(
     new_name: NewName,
     declared: Declared,
 ) -> None:
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, three_turns(name), SHORT, name)
     true = kept.then("And a letter?")
@@ -105,6 +107,28 @@ def test_an_edited_history_is_unmatched(
     expect_equal("X-Halogen-From for the true history, afterwards", said(again), "used")
 
 
+@requirement("FROM-4")
+@pytest.mark.parametrize("route", tuple(DRIVERS))
+def test_a_history_that_stops_earlier_is_unmatched(
+    client: Client, driver: Driver, new_name: NewName, declared: Declared
+) -> None:
+    """Asking an earlier question once more: everything that is sent was kept, and more was."""
+    arranged_forks(client, driver)
+    name = new_name("kept")
+    kept = keep(client, driver, three_turns(name), SHORT, name)
+    true = kept.then("And a letter?")
+    arranged_used(client.ask(driver, true, SHORT, start=name), "the true history")
+
+    for turns in (4, 2):
+        earlier = kept.history.cut(turns)
+        answer = client.ask(driver, earlier, SHORT, start=name)
+        expect_equal(f"X-Halogen-From for its first {turns} turns", said(answer), "unmatched")
+        expect_twin(answer, ask_twin(client, driver, earlier, SHORT), declared)
+
+    again = client.ask(driver, true, SHORT, start=name)
+    expect_equal("X-Halogen-From for the true history, afterwards", said(again), "used")
+
+
 FEW = (
     "one letter more in the system text",
     "one letter more in the reply",
@@ -117,6 +141,7 @@ FEW = (
 def test_every_route_sees_the_difference(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver, options)
     name = new_name("kept")
     kept = keep(client, driver, three_turns(name), options, name)
     true = kept.then("And a letter?")
@@ -151,6 +176,7 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
 def test_other_tools_make_another_history(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, three_turns(name).with_tools(TOOL), NO_CALL, name)
     true = kept.then("And a letter?")
@@ -173,6 +199,7 @@ def test_an_answer_from_an_edited_history_does_not_depend_on_what_was_taken_back
     client: Client, new_name: NewName, declared: Declared
 ) -> None:
     """A harness takes a reminder out of an earlier message: the answer must not know it."""
+    arranged_forks(client, CHAT)
     name = new_name("kept")
     reminder = "Reminder: the word of the day is zeppelin. Use it in every sentence."
     start = Conversation().system(f"{name} is your file.")

@@ -10,19 +10,10 @@ from halogen_conformance.drivers import CHAT, DRIVERS, Driver
 from halogen_conformance.drivers.client import Client, together
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import expect, expect_equal
-from halogen_conformance.suite.kept import (
-    SHORT,
-    Kept,
-    NewName,
-    arranged_forks,
-    arranged_used,
-    fresh,
-    keep,
-    long_history,
-    said,
-)
+from halogen_conformance.suite.basics import arranged_difference, arranged_join, arranged_twins
+from halogen_conformance.suite.kept import SHORT, Kept, NewName, fresh, keep, long_history, said
 from halogen_conformance.suite.marks import requirement
-from halogen_conformance.suite.twin import arranged_twins, ask_twin, expect_twin
+from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
 
 PARTS = (
@@ -42,22 +33,18 @@ PARTS = (
 def test_forks_in_a_row_are_all_used_and_leave_the_parent_as_it_was(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
-    arranged_twins(client, driver, declared)
+    arranged_twins(client, driver, declared, forks=1)
     parent = new_name("parent")
     kept = keep(client, driver, fresh(parent), SHORT, parent)
     parts = PARTS[:3]
     twins = [ask_twin(client, driver, kept.then(part), SHORT) for part in parts]
 
-    workers = []
-    for number, part in enumerate(parts):
-        name = new_name(f"worker{number}")
-        worker = keep(client, driver, kept.then(part), SHORT, name, start=parent)
-        expect_equal(f"X-Halogen-From of fork {number + 1}", said(worker.answer), "used")
-        workers.append(worker)
+    forks = [client.ask(driver, kept.then(part), SHORT, start=parent) for part in parts]
 
-    # Were a sibling's text in the state, prompt and reply would not be the twin's.
-    for worker, twin in zip(workers, twins, strict=True):
-        expect_twin(worker.answer, twin, declared, "for a fork")
+    for number, (fork, twin) in enumerate(zip(forks, twins, strict=True), start=1):
+        expect_equal(f"X-Halogen-From of fork {number}", said(fork), "used")
+        # Were a sibling's text in the state, prompt and reply would not be the twin's.
+        expect_twin(fork, twin, declared, f"for fork {number}")
     again = client.ask(driver, kept.then(parts[0]), SHORT, start=parent)
     expect_equal("X-Halogen-From for the parent after its forks", said(again), "used")
     expect_twin(again, twins[0], declared, "for the parent after its forks")
@@ -68,10 +55,9 @@ def test_forks_in_a_row_are_all_used_and_leave_the_parent_as_it_was(
 def test_eight_at_once_are_all_used(
     client: Client, options: Options, new_name: NewName, declared: Declared
 ) -> None:
-    arranged_twins(client, CHAT, declared, options)
+    arranged_twins(client, CHAT, declared, options, forks=1)
     parent = new_name("parent")
     kept = keep(client, CHAT, long_history(parent), SHORT, parent)
-    arranged_used(client.ask(CHAT, kept.then(PARTS[0]), SHORT, start=parent), "what was kept")
     twins = [ask_twin(client, CHAT, kept.then(part), options) for part in PARTS[:2]]
 
     forks = together(
@@ -95,7 +81,8 @@ def test_eight_at_once_are_all_used(
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_a_fork_that_was_kept_is_its_own(client: Client, driver: Driver, new_name: NewName) -> None:
     """Two forks with names: each serves its own history and not its sibling's."""
-    arranged_forks(client, driver)
+    arranged_join(client, driver)
+    arranged_difference(client, driver)
     parent = new_name("parent")
     kept = keep(client, driver, fresh(parent), SHORT, parent)
     left, right = (

@@ -7,10 +7,10 @@ import pytest
 from halogen_conformance.drivers import DRIVERS, Driver
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.outcomes import expect_equal
+from halogen_conformance.suite.basics import arranged_difference, arranged_forks, arranged_twins
 from halogen_conformance.suite.kept import (
     SHORT,
     NewName,
-    arranged_forks,
     arranged_used,
     expect_unmatched,
     keep,
@@ -18,7 +18,7 @@ from halogen_conformance.suite.kept import (
 )
 from halogen_conformance.suite.marks import requirement
 from halogen_conformance.suite.test_from_edited import three_turns
-from halogen_conformance.suite.twin import arranged_twins, ask_twin, expect_twin
+from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
 
 
@@ -28,6 +28,7 @@ def test_a_name_kept_through_one_route_is_used_through_the_others(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
     arranged_twins(client, driver, declared)
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, three_turns(name), SHORT, name)
     history = kept.then("And a letter?")
@@ -48,6 +49,7 @@ def test_another_route_sees_a_difference_as_well(
     client: Client, driver: Driver, new_name: NewName
 ) -> None:
     arranged_forks(client, driver)
+    arranged_difference(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, three_turns(name), SHORT, name)
     edited = kept.history.swap(1, three_turns("").user("Name one shape.").turns[4]).user("Go on.")

@@ -12,11 +12,11 @@ from halogen_conformance.drivers.conversation import Call, Conversation, Tool
 from halogen_conformance.drivers.spelling import PLAIN, VARIANTS, Spelling
 from halogen_conformance.outcomes import arranged, expect, expect_equal
 from halogen_conformance.recorder import Recorder
+from halogen_conformance.suite.basics import arranged_difference, arranged_forks
 from halogen_conformance.suite.kept import (
     SHORT,
     Kept,
     NewName,
-    arranged_forks,
     arranged_used,
     expect_unmatched,
     said,
@@ -34,7 +34,9 @@ TOOL = Tool(
     },
 )
 OPTIONS = replace(SHORT, tool_choice="none")
-ARGUMENTS = '{"path": "docs", "depth": 2, "only": {"kind": "text", "newer": true}, "skip": [1, 2]}'
+# In the order of the alphabet, which is how some servers write what they have read: turned round
+# it is not.
+ARGUMENTS = '{"depth": 2, "only": {"kind": "text", "newer": true}, "path": "docs", "skip": [1, 2]}'
 
 
 def with_a_call(name: str, arguments: str = ARGUMENTS) -> Conversation:
@@ -67,6 +69,7 @@ OPTIONAL = frozenset({"null fields", "is_error written out", "string, typed item
 def test_a_history_spelled_otherwise_is_used(
     client: Client, driver: Driver, recorder: Recorder, new_name: NewName
 ) -> None:
+    arranged_forks(client, driver)
     name = new_name("kept")
     kept = keep_spelled(client, driver, name, PLAIN)
     history = kept.then("And the second?")
@@ -90,6 +93,10 @@ def test_a_history_kept_in_another_spelling_is_used(
     client: Client, driver: Driver, new_name: NewName
 ) -> None:
     arranged_forks(client, driver)
+    plain = keep_spelled(client, driver, new_name("plain"), PLAIN)
+    again = client.ask(driver, plain.then("And the second?"), OPTIONS, start=plain.name)
+    arranged_used(again, "the same spelling")
+
     for number, (label, spelling) in enumerate(VARIANTS[driver.route][1:]):
         if label in OPTIONAL:
             continue
@@ -114,6 +121,8 @@ CHANGED = {
 @requirement("FROM-8")
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_a_changed_value_is_unmatched(client: Client, driver: Driver, new_name: NewName) -> None:
+    arranged_forks(client, driver)
+    arranged_difference(client, driver)
     name = new_name("kept")
     kept = keep_spelled(client, driver, name, PLAIN)
     true = kept.then("And the second?")
@@ -132,6 +141,7 @@ def test_two_blocks_are_not_one_text_with_other_words(
 ) -> None:
     """A message of several blocks is a history, too, and a changed block changes it."""
     arranged_forks(client, driver)
+    arranged_difference(client, driver)
     name = new_name("kept")
     first = Conversation().system(f"{name} is your file.").user("Remember this.", "Name a colour.")
     answer = client.ask(driver, first, SHORT, keep=name)
@@ -156,6 +166,7 @@ def test_two_blocks_are_not_one_text_with_other_words(
 def test_the_key_order_of_a_tools_schema_does_not_count(
     client: Client, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, CHAT)
     name = new_name("kept")
     kept = keep_spelled(client, CHAT, name, PLAIN)
     arranged_used(client.ask(CHAT, kept.then("Go on."), OPTIONS, start=name), "the same schema")

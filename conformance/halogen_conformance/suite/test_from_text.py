@@ -11,6 +11,7 @@ from halogen_conformance.drivers import CHAT, DRIVERS, Driver
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import expect
+from halogen_conformance.suite.basics import arranged_cheap, arranged_forks
 from halogen_conformance.suite.cost import expect_only_new
 from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, keep, long_history, said
 from halogen_conformance.suite.marks import requirement
@@ -30,6 +31,7 @@ def test_a_reply_sent_back_to_the_letter_is_used(
     client: Client, driver: Driver, options: Options, new_name: NewName
 ) -> None:
     """Every seed on its own name: one failure in twenty is still a failure."""
+    arranged_forks(client, driver, options)
     name = new_name("hot")
     plain = Options(max_tokens=8, stream=options.stream)
     control = keep(client, driver, long_history(name).cut(1).user("Hello."), plain, name)
@@ -56,6 +58,8 @@ def test_a_reply_sent_back_to_the_letter_is_used(
 
 @requirement("FROM-9")
 def test_and_its_tokens_are_not_read_again(client: Client, new_name: NewName) -> None:
+    arranged_forks(client, CHAT)
+    arranged_cheap(client, CHAT)
     for seed in range(3):
         name = new_name(f"hot{seed}")
         hot = Options(max_tokens=48, temperature=1.5, seed=seed)

@@ -17,20 +17,20 @@ from halogen_conformance.drivers.conversation import (
     Turn,
 )
 from halogen_conformance.drivers.driver import Options
-from halogen_conformance.drivers.spelling import PLAIN, Spelling
+from halogen_conformance.drivers.spelling import Spelling
 from halogen_conformance.outcomes import NotOffered, expect, expect_equal
+from halogen_conformance.suite.basics import arranged_difference, arranged_forks, arranged_twins
 from halogen_conformance.suite.kept import (
     SHORT,
     Kept,
     NewName,
-    arranged_forks,
     arranged_used,
     expect_unmatched,
     keep,
     said,
 )
 from halogen_conformance.suite.marks import requirement, x3
-from halogen_conformance.suite.twin import arranged_twins, ask_twin, expect_twin
+from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
 
 WEATHER = Tool(
@@ -66,6 +66,7 @@ def test_calls_and_results_inside_the_kept_history_are_used(
     client: Client, driver: Driver, options: Options, new_name: NewName, declared: Declared
 ) -> None:
     arranged_twins(client, driver, declared, options)
+    arranged_forks(client, driver, options)
     name = new_name("kept")
     quiet = replace(QUIET, stream=options.stream)
     kept = keep(client, driver, asked_before(name), quiet, name)
@@ -96,6 +97,8 @@ CHANGED: dict[str, tuple[int, Turn]] = {
 def test_another_call_or_result_is_unmatched(
     client: Client, driver: Driver, new_name: NewName, declared: Declared
 ) -> None:
+    arranged_forks(client, driver)
+    arranged_difference(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, asked_before(name), QUIET, name)
     true = kept.then("And tomorrow?")
@@ -147,19 +150,21 @@ def test_a_state_kept_at_a_call_is_used_by_its_result(
     expect_equal("X-Halogen-From with a message after it", said(further), "used")
 
 
-@requirement("FROM-11")
+@requirement("FROM-8")
 @pytest.mark.parametrize("route", tuple(DRIVERS))
 def test_a_call_sent_back_in_another_spelling_is_used(
     client: Client, driver: Driver, options: Options, new_name: NewName
 ) -> None:
     arranged_forks(client, driver)
+    arranged_forks(client, driver, options)
     name = new_name("call")
     kept = keep_a_call(client, driver, options, name)
     history = kept.history
     for call in kept.answer.reply.calls:
         history = history.result(call.id, "rain, 8 degrees")
 
-    for spelling in (PLAIN, Spelling(arguments="reversed"), Spelling(arguments="compact")):
+    arranged_used(client.ask(driver, history, QUIET, start=name), "the call as it came")
+    for spelling in (Spelling(arguments="reversed"), Spelling(arguments="compact")):
         answer = client.ask(driver, history, QUIET, start=name, spelling=spelling)
         expect_equal(
             f"X-Halogen-From with the arguments {spelling.arguments}", said(answer), "used"

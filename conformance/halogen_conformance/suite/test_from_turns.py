@@ -9,6 +9,7 @@ from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Assistant, Conversation
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import NotOffered, expect_equal
+from halogen_conformance.suite.basics import arranged_cheap
 from halogen_conformance.suite.cost import expect_only_new
 from halogen_conformance.suite.kept import (
     SHORT,
@@ -65,6 +66,7 @@ def test_the_replys_own_reasoning_counts(client: Client, driver: Driver, new_nam
 def test_a_system_message_at_the_end_extends_the_history(
     client: Client, driver: Driver, new_name: NewName
 ) -> None:
+    arranged_cheap(client, driver)
     name = new_name("kept")
     kept = keep(client, driver, long_history(name), SHORT, name)
 

@@ -16,9 +16,10 @@ from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.drivers.reply import Finish
 from halogen_conformance.outcomes import NotOffered, expect_equal
+from halogen_conformance.suite.basics import arranged_forks, arranged_twins
 from halogen_conformance.suite.kept import SHORT, Kept, NewName, fresh, keep, said
 from halogen_conformance.suite.marks import requirement, x3
-from halogen_conformance.suite.twin import arranged_twins, ask_twin, expect_twin
+from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
 
 Arrange = Callable[[Client, Driver, str], Kept]
@@ -27,22 +28,27 @@ Arrange = Callable[[Client, Driver, str], Kept]
 def at_the_limit(client: Client, driver: Driver, name: str) -> Kept:
     """A reply that its token limit cuts: one token is less than any model wants to say."""
     for limit in (3, 1):
-        kept = keep(client, driver, fresh(f"{name}-{limit}"), Options(max_tokens=limit), name)
+        kept = keep(
+            client, driver, fresh(f"{name}-{limit}"), Options(max_tokens=limit), f"{name}-{limit}"
+        )
         if kept.answer.reply.finish is Finish.LENGTH:
             return kept
     raise NotOffered("no reply was cut by its token limit")
 
 
+TALKS = (
+    (32, "Say hello."),
+    (32, "Yes or no: is water wet? One word."),
+    (96, "What is two and two?"),
+    (192, "Name a fruit."),
+)
+
+
 def at_its_own_end(client: Client, driver: Driver, name: str) -> Kept:
     """A reply that ends by itself. What makes a model stop is its own business: several tries."""
-    for limit, text in (
-        (32, "Say hello."),
-        (32, "Yes or no: is water wet? One word."),
-        (96, "What is two and two?"),
-        (192, "Name a fruit."),
-    ):
-        history = fresh(f"{name}-{limit}").cut(1).user(text)
-        kept = keep(client, driver, history, Options(max_tokens=limit), name)
+    for number, (limit, text) in enumerate(TALKS):
+        history = fresh(f"{name}-{number}").cut(1).user(text)
+        kept = keep(client, driver, history, Options(max_tokens=limit), f"{name}-{number}")
         if kept.answer.reply.finish is Finish.END:
             return kept
     raise NotOffered("no reply came to its own end within 192 tokens")
@@ -60,7 +66,7 @@ def _with_stop(client: Client, driver: Driver, name: str, stop_at: float) -> Kep
             continue
         if not stop_at:
             stop = seen[: begin + 1]  # blanks before the first word are a part of the reply
-        kept = keep(client, driver, history, replace(SHORT, stop=(stop,)), name)
+        kept = keep(client, driver, history, replace(SHORT, stop=(stop,)), f"{name}-{number}")
         text = kept.reply
         if stop not in text and text == seen[: seen.index(stop)]:
             return kept
@@ -94,13 +100,14 @@ def test_a_reply_can_be_continued_however_it_ended(
     client: Client, driver: Driver, ending: str, new_name: NewName, declared: Declared
 ) -> None:
     arranged_twins(client, driver, declared)
+    arranged_forks(client, driver)
     name = new_name("ending")
     arrange, _ = ENDINGS[ending]
     kept = arrange(client, driver, name)
     history = kept.then("And another one?")
     twin = ask_twin(client, driver, history, SHORT)
 
-    again = client.ask(driver, history, SHORT, start=name)
+    again = client.ask(driver, history, SHORT, start=kept.name)
 
     expect_equal("X-Halogen-From for the kept history", said(again), "used")
     expect_twin(again, twin, declared)
@@ -113,12 +120,13 @@ def test_a_conversation_of_many_turns_stays_its_twin(
 ) -> None:
     """A mark missing after one reply is easily overlooked; after some turns it has added up."""
     arranged_twins(client, driver, declared, options)
+    arranged_forks(client, driver, options)
     name = new_name("turns")
     short = replace(options, max_tokens=6)
     kept = keep(client, driver, fresh(name), short, name)
     for turn in range(3):
         history = kept.then(f"And number {turn + 2}?")
-        kept = keep(client, driver, history, short, name, start=name)
+        kept = keep(client, driver, history, short, new_name(f"turn{turn}"), start=kept.name)
         expect_equal(f"X-Halogen-From at turn {turn + 2}", said(kept.answer), "used")
     twin = ask_twin(client, driver, history, short)
     expect_twin(kept.answer, twin, declared, "at the last turn")

@@ -8,6 +8,7 @@ from halogen_conformance.drivers import CHAT, DRIVERS
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.handles import Handles
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
+from halogen_conformance.suite.basics import arranged_forks, arranged_unknown
 from halogen_conformance.suite.kept import SHORT, NewName, fresh, keep, said
 from halogen_conformance.suite.marks import needs, requirement
 from halogen_conformance.target.target import Running
@@ -26,6 +27,7 @@ def listed(client: Client) -> Handles:
 
 @requirement("LIST-1")
 def test_the_list_names_what_is_kept(client: Client, new_name: NewName) -> None:
+    arranged_forks(client, CHAT)
     names = []
     for route, driver in DRIVERS.items():
         names.append(new_name(route))
@@ -43,7 +45,8 @@ def test_the_list_names_what_is_kept(client: Client, new_name: NewName) -> None:
 @requirement("LIST-1")
 def test_the_list_does_not_name_what_was_only_asked_for(client: Client, new_name: NewName) -> None:
     kept, asked = new_name("kept"), new_name("asked")
-    answer = client.ask(CHAT, fresh(kept), SHORT, keep=kept, start=asked)
+    keep(client, CHAT, fresh(kept), SHORT, kept)
+    answer = client.ask(CHAT, fresh(asked), SHORT, start=asked)
     arranged(answer.ok, f"the request was not answered: {answer.story}")
 
     handles = listed(client)
@@ -55,6 +58,7 @@ def test_the_list_does_not_name_what_was_only_asked_for(client: Client, new_name
 @requirement("LIST-1")
 def test_the_list_has_names_as_they_were_given(client: Client, new_name: NewName) -> None:
     """Signs that JSON, URLs and file names treat in ways of their own."""
+    arranged_forks(client, CHAT)
     names = [new_name(word) for word in ('quo"te\\', "a/b/../c", "per%20cent+&?=", "{brace}:;,")]
     names += [new_name("Case"), new_name("case")]
     kepts = [keep(client, CHAT, fresh(f"k{n}"), SHORT, name) for n, name in enumerate(names)]
@@ -73,7 +77,22 @@ def test_the_list_has_names_as_they_were_given(client: Client, new_name: NewName
 
 
 @requirement("LIST-1")
+def test_a_name_is_listed_once_and_no_other_like_it(client: Client, new_name: NewName) -> None:
+    """Kept twice, it is still one name, and nothing else stands there on its account."""
+    name = new_name("twice")
+    keep(client, CHAT, fresh(f"{name}-old"), SHORT, name)
+    keep(client, CHAT, fresh(f"{name}-new"), SHORT, name)
+
+    handles = listed(client)
+
+    arranged(handles.names is not None, f"the list cannot be read: {handles.body!r}")
+    like_it = [one for one in handles.names or () if name in one]
+    expect_equal(f"names in the list that contain {name}", like_it, [name])
+
+
+@requirement("LIST-1")
 def test_looking_changes_nothing(client: Client, new_name: NewName) -> None:
+    arranged_forks(client, CHAT)
     name = new_name("kept")
     kept = keep(client, CHAT, fresh(name), SHORT, name)
 
@@ -90,6 +109,8 @@ def test_looking_changes_nothing(client: Client, new_name: NewName) -> None:
 def test_a_name_that_is_gone_is_not_listed(
     client: Client, server: Running, new_name: NewName
 ) -> None:
+    arranged_forks(client, CHAT)
+    arranged_unknown(client, CHAT)
     cap = server.handles
     if cap is None or cap > 16:
         raise NotOffered(f"fills every place, so it needs a cap of 16 at most, not {cap}")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-from dataclasses import replace
-
 from halogen_conformance.drivers import Driver
 from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.client import Client
@@ -13,7 +10,6 @@ from halogen_conformance.drivers.driver import Options
 from halogen_conformance.drivers.reply import Reply
 from halogen_conformance.drivers.spelling import PLAIN, Spelling
 from halogen_conformance.outcomes import Blocked, Miss, arranged, expect, expect_equal
-from halogen_conformance.suite.kept import SHORT, arranged_forks, fresh, keep
 from halogen_conformance.target.settings import Declared
 
 
@@ -30,28 +26,12 @@ def ask_twin(
     return twin
 
 
-_alike: set[tuple[str, str, bool]] = set()
-
-
-def arranged_twins(
-    client: Client, driver: Driver, declared: Declared, options: Options = SHORT
-) -> None:
-    """Blocked unless the plainest used start has its twin's answer (FROM-6): only then does a
-    difference elsewhere mean what a test takes it for. Asked once for each server, route and way
-    of answering."""
-    arranged_forks(client, driver, options)
-    key = (client.url, driver.route, options.stream)
-    if key in _alike:
-        return
-    short = replace(SHORT, stream=options.stream)
-    name = f"twins-{uuid.uuid4().hex[:10]}"
-    history = keep(client, driver, fresh(name), short, name).then("And another one?")
-    answer = client.ask(driver, history, short, start=name)
+def arranged_twin(answer: Answer, twin: Answer, declared: Declared, what: str) -> None:
+    """Blocked unless the answer is its twin's, where another row is about that."""
     try:
-        expect_twin(answer, ask_twin(client, driver, history, short), declared)
+        expect_twin(answer, twin, declared)
     except Miss as miss:
-        raise Blocked(f"the plainest used start has not its twin's answer: {miss}") from None
-    _alike.add(key)
+        raise Blocked(f"{what} has not its twin's answer: {miss}") from None
 
 
 def expect_twin(answer: Answer, twin: Answer, declared: Declared, what: str = "") -> None:

@@ -232,7 +232,7 @@ class CommandTarget:
         home = Path(tempfile.mkdtemp(prefix=f"{settings.name}-", dir=self.home))
         server = Server(
             self.argv,
-            settings,
+            settings.slower(self.declared.slow_s),
             home,
             start_s=self._start_s,
             grace_s=self._grace_s,

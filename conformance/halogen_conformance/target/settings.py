@@ -45,6 +45,16 @@ class Settings:
     def within(self, cache_dir: Path) -> "Settings":
         return replace(self, cache_dir=cache_dir)
 
+    def slower(self, by_s: float) -> "Settings":
+        """For a target whose answers come ``by_s`` seconds late: names live longer by some
+        answers, or none could be looked at within its life."""
+        if self.ttl_s is None or not by_s:
+            return self
+        return replace(self, ttl_s=self.ttl_s + _ANSWERS_IN_A_LIFE * by_s)
+
+
+_ANSWERS_IN_A_LIFE = 6
+"""So many answers, one after the other, a test may want while a name lives."""
 
 KEYS = ("suite-key-alpha-5f1c", "suite-key-beta-9d27")
 """Two keys of the suite's own, for servers it starts itself. Nothing secret depends on them."""

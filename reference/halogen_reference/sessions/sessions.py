@@ -89,7 +89,10 @@ class Visit:
             sessions.threads.keep(wish.mapped, kept, self._origin)
             return
         assert wish.keep is not None
-        parent = self._entry.name if self._entry else None
+        parent = None
+        if self._entry is not None:
+            moves = self._entry.name == wish.keep
+            parent = self._entry.parent if moves else self._entry.name
         sessions.table.keep(wish.keep, kept, parent=parent, source="header")
 
     def hand_over(self) -> None:
