@@ -9,6 +9,7 @@ from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
 from halogen_conformance.recorder import Recorder
+from halogen_conformance.suite.basics import arranged_forks
 from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, fresh, keep, said
 from halogen_conformance.suite.marks import needs, requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
@@ -76,6 +77,7 @@ def test_a_name_that_lost_its_place_is_unknown(
     cap = server.handles
     if cap is None or cap > 16:
         raise NotOffered(f"fills every place, so it needs a cap of 16 at most, not {cap}")
+    arranged_forks(client, CHAT)
     kepts = []
     for number in range(cap + 1):
         name = new_name(f"place{number}")
