@@ -220,6 +220,19 @@ def test_pinned_states_do_not_block_the_queue() -> None:
     machine.check_empty()
 
 
+@pytest.mark.parametrize(("cells", "sequences"), [(60, 8), (90, 1)])
+def test_a_state_does_not_block_the_one_that_starts_from_it(cells: int, sequences: int) -> None:
+    """A request that shares little of the state it starts from does not fit in beside it: for want
+    of cells, or of a second sequence."""
+    machine = Machine(cells=cells, sequences=sequences, slots=1)
+    state = kept(machine, prompt(1, 40))
+    fork = machine.submit([*state.tokens[:10], *prompt(2, 30)], start=state, reuse=10)
+    machine.run(100)
+    assert machine.finished[-1] is fork
+    assert fork.evaluated == len(fork.job.tokens), "started cold"
+    machine.check_empty()
+
+
 def test_states_are_released_until_a_sequence_is_free() -> None:
     machine = Machine(cells=500, sequences=3, slots=2)
     for i in range(3):

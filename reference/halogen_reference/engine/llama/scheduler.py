@@ -143,12 +143,19 @@ class Scheduler:
 
     def _make_room(self, reply: Reply) -> bool:
         """Room for the reply's whole prompt and a step of every running reply."""
-        own = len(reply.tokens) - self._reusable(reply)
-        if self._make_space(own + len(self.running)):
+        if self._make_space(self._step(reply)):
             return True
-        if not self.running:
-            self._drop_pins(reply)
-        return self._make_space(own + len(self.running))
+        if self.running:
+            return False
+        for pinning in [*(other for other in self.waiting if other is not reply), reply]:
+            self._start_cold(pinning)
+            if self._make_space(self._step(reply)):
+                return True
+        return False
+
+    def _step(self, reply: Reply) -> int:
+        """Cells the reply needs to be placed, and one for every reply that runs beside it."""
+        return len(reply.tokens) - self._reusable(reply) + len(self.running)
 
     def _make_space(self, cells: int, *, sequences: int = 1) -> bool:
         while self.cells.free < cells or len(self._sequences) < sequences:
@@ -158,13 +165,13 @@ class Scheduler:
                 return False
         return True
 
-    def _drop_pins(self, head: Reply) -> None:
-        """Nothing runs and yet there is no room: states that only waiting requests still hold are
-        in the way. They start cold instead; the answer is the same, only later."""
-        for reply in self.waiting:
-            if reply is not head and reply.start is not None:
-                reply.start.release()
-                reply.start = None
+    def _start_cold(self, reply: Reply) -> None:
+        """Nothing runs and yet there is no room: a state that only a waiting request still holds is
+        in the way, be it the one the next request starts from (which may share little of it). The
+        request starts cold instead; the answer is the same, only later."""
+        if reply.start is not None:
+            reply.start.release()
+            reply.start = None
 
     def _reusable(self, reply: Reply) -> int:
         """Tokens taken from the start state. The prompt's last token is evaluated in any case:
