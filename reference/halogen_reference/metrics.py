@@ -25,12 +25,14 @@ class Metrics:
             ["route", "status", "outcome"],
             registry=self._registry,
         )
-        self._prompt = Counter(
+        prompt = Counter(
             "halogen_prompt_tokens",
             "Prompt tokens, evaluated or reused from a state.",
             ["how"],
             registry=self._registry,
         )
+        self._evaluated = prompt.labels("evaluated")
+        self._reused = prompt.labels("reused")
         self._output = Counter(
             "halogen_output_tokens", "Tokens generated.", registry=self._registry
         )
@@ -74,8 +76,8 @@ class Watch:
 
     def done(self, done: Done) -> None:
         """The reply has ended."""
-        self._metrics._prompt.labels("evaluated").inc(done.evaluated)
-        self._metrics._prompt.labels("reused").inc(max(0, self._prompt - done.evaluated))
+        self._metrics._evaluated.inc(done.evaluated)
+        self._metrics._reused.inc(max(0, self._prompt - done.evaluated))
         self._metrics._output.inc(done.output)
 
 

@@ -6,7 +6,7 @@ that may be the beginning of such a part and releases everything else at once.
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from halogen_reference.conversation import Assistant, ToolCall, canonical_json
 from halogen_reference.reply import (
@@ -20,7 +20,7 @@ from halogen_reference.reply import (
 )
 from halogen_reference.tool_form import CALL_CLOSE, CALL_OPEN, THINK_CLOSE, THINK_OPEN
 
-Events = Iterator[ReplyEvent]
+Events = list[ReplyEvent]
 
 
 class ReplyParser:
@@ -50,27 +50,25 @@ class ReplyParser:
         return len(self._calls)
 
     def feed(self, text: str, logprobs: tuple[TokenLogprob, ...] = ()) -> Events:
-        """Add released text; yields the events it completes."""
+        """Add released text; returns the events it completes."""
         self._pending += text
         self._logprobs.extend(logprobs)
-        yield from self._run(final=False)
+        return self._run(final=False)
 
     def finish(self) -> Events:
         """The reply is over: a part that was begun and never completed is text."""
-        yield from self._run(final=True)
-        if self._logprobs:
-            yield self._delta("")
+        events = self._run(final=True)
+        return [*events, self._delta("")] if self._logprobs else events
 
     def assistant(self) -> Assistant:
         """What the client was sent, as the item it will send back."""
         return Assistant(self._text, self._reasoning or None, tuple(self._calls))
 
     def _run(self, *, final: bool) -> Events:
-        while True:
-            events = self._step(final)
-            if events is None:
-                return
-            yield from events
+        events: Events = []
+        while (more := self._step(final)) is not None:
+            events += more
+        return events
 
     # Each step looks at the pending text: it returns None when it needs more, or events and the
     # next step set.
@@ -83,7 +81,7 @@ class ReplyParser:
             self._step = self._in_text
         else:
             return None
-        return iter(())
+        return []
 
     def _in_reasoning(self, final: bool) -> Events | None:
         at = self._pending.find(THINK_CLOSE)
@@ -100,7 +98,7 @@ class ReplyParser:
         if not self._pending:
             return None
         self._step = self._in_text
-        return iter(())
+        return []
 
     def _in_text(self, final: bool) -> Events | None:
         at = self._pending.find(CALL_OPEN) if self._tools else -1
@@ -134,7 +132,7 @@ class ReplyParser:
         if self._pending.lstrip().startswith(CALL_OPEN):
             self._pending = self._pending.lstrip()
         self._step = self._in_text
-        return iter(())
+        return []
 
     def _read(self, body: str) -> ToolCall | None:
         try:
@@ -155,20 +153,17 @@ class ReplyParser:
 
     def _think(self, text: str) -> Events:
         self._reasoning += text
-        if text:
-            yield ReasoningDelta(text)
+        return [ReasoningDelta(text)] if text else []
 
     def _say(self, text: str) -> Events:
         self._text += text
-        if text:
-            yield self._delta(text)
+        return [self._delta(text)] if text else []
 
     def _call(self, call: ToolCall) -> Events:
         index = len(self._calls)
         self._calls.append(call)
-        yield CallStart(index, call.id, call.name)
-        yield CallDelta(index, call.arguments)
-        yield CallEnd(index)
+        start = CallStart(index, call.id, call.name)
+        return [start, CallDelta(index, call.arguments), CallEnd(index)]
 
     def _delta(self, text: str) -> TextDelta:
         logprobs, self._logprobs = tuple(self._logprobs), []

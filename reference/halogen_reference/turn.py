@@ -60,20 +60,13 @@ class Turn:
         """The request is over, however it ended. May be called again."""
         self._visit.close()
 
-    async def events(self) -> AsyncGenerator[tuple[int, ReplyEvent]]:
+    def events(self) -> AsyncGenerator[tuple[int, ReplyEvent]]:
         """The replies' events, each with the index of its choice; Admitted comes first.
 
         Raises RequestError before the first event (the queue was too long), ReplyFailed after it.
         Closing the iterator cancels the replies.
         """
-        if self._call.n == 1:
-            async with aclosing(self._reply(0)) as reply:
-                async for event in reply:
-                    yield 0, event
-        else:
-            async with aclosing(self._merged()) as replies:
-                async for pair in replies:
-                    yield pair
+        return self._reply(0) if self._call.n == 1 else self._merged()
 
     async def _merged(self) -> AsyncGenerator[tuple[int, ReplyEvent]]:
         queue: asyncio.Queue[tuple[int, ReplyEvent | Exception | None]] = asyncio.Queue()
@@ -81,8 +74,8 @@ class Turn:
         async def pump(choice: int) -> None:
             try:
                 async with aclosing(self._reply(choice)) as reply:
-                    async for event in reply:
-                        queue.put_nowait((choice, event))
+                    async for pair in reply:
+                        queue.put_nowait(pair)
                 queue.put_nowait((choice, None))
             except (RequestError, ReplyFailed) as error:
                 queue.put_nowait((choice, error))
@@ -122,12 +115,13 @@ class Turn:
             stop=call.stop,
             # KEEP-7: of several choices the first is kept.
             keep=self._visit.keeps and choice == 0,
+            streamed=call.stream,
             last="" if call.tool_choice.parallel or not call.conversation.tools else CALL_CLOSE,
             tools=call.conversation.tools,
             tool_choice=call.tool_choice,
         )
 
-    async def _reply(self, choice: int) -> AsyncGenerator[ReplyEvent]:
+    async def _reply(self, choice: int) -> AsyncGenerator[tuple[int, ReplyEvent]]:
         job = self._job(choice)
         parser = self._parser()
         watch = self._metrics.watch(len(job.tokens))
@@ -140,16 +134,16 @@ class Turn:
                     match event:
                         case Started():
                             started = True
-                            yield Admitted(self._usage(len(job.tokens) - job.reuse))
+                            yield choice, Admitted(self._usage(len(job.tokens) - job.reuse))
                         case Text(text, logprobs):
                             watch.text()
                             for part in parser.feed(text, logprobs):
-                                yield part
+                                yield choice, part
                         case Done():
                             watch.done(event)
                             for part in parser.finish():
-                                yield part
-                            yield self._end(event, parser)
+                                yield choice, part
+                            yield choice, self._end(event, parser)
         except QueueTimeout:
             raise overloaded("the server is busy: no place became free in time") from None
         except EngineFailed as error:

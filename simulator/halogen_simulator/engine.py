@@ -3,10 +3,8 @@ pace or a script says so."""
 
 import asyncio
 import hashlib
-import struct
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from halogen_reference.engine.protocol import (
     Done,
@@ -26,22 +24,15 @@ from halogen_simulator.calls import planned_calls
 from halogen_simulator.chatml import ChatMl
 from halogen_simulator.ledger import Ledger, Record
 from halogen_simulator.logprobs import logprob
-from halogen_simulator.output import Output, Plain, Watched
+from halogen_simulator.output import Output, Plain, Watched, piece_sizes, take
 from halogen_simulator.pace import Pace
 from halogen_simulator.places import Place, Places
 from halogen_simulator.pool import Cells
 from halogen_simulator.script import Line, Script
-from halogen_simulator.state import BYTES_PER_TOKEN, SimState
+from halogen_simulator.state import BYTES_PER_TOKEN, SimState, exported, imported
 from halogen_simulator.vocabulary import vocabulary
 from halogen_simulator.words import WORDS
 from halogen_simulator.writer import Writer, open_turn
-
-MOST_AT_ONCE = 32
-"""Words in one piece of text when nothing takes time: the first comes alone, then four times as
-many each time, so that a stream is a stream and an answer that is not streamed costs little."""
-
-_EXPORT = struct.Struct("<8sQ")
-_EXPORT_MARK = b"HALOGSIM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +56,18 @@ class Character:
     """Every reply opens with a reasoning block."""
     script: Script = field(default_factory=Script)
     pace: Pace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A reply at its end. ``data``: the bytes that were read before it, ``tokens``: its own."""
+
+    job: Job
+    data: bytes
+    output: Output
+    tokens: list[int]
+    place: Place
+    record: Record
 
 
 class SimEngine:
@@ -159,11 +162,8 @@ class SimEngine:
 
     async def restore(self, tokens: Sequence[int], data: bytes) -> State:
         """Raises StateRejected when the bytes are not what the tokens stand for."""
-        if len(data) < _EXPORT.size:
-            raise StateRejected("the state is too short")
-        mark, resident = _EXPORT.unpack(data[: _EXPORT.size])
-        memory = bytes(data[_EXPORT.size :])
-        if mark != _EXPORT_MARK or not 0 < resident <= len(tokens):
+        resident, memory = imported(data)
+        if resident > len(tokens):
             raise StateRejected("the state does not fit its tokens")
         if not all(0 <= token < self.vocabulary for token in tokens):
             raise StateRejected("the state has tokens of another model")
@@ -217,16 +217,16 @@ class SimEngine:
     ) -> AsyncGenerator[EngineEvent]:
         output, tokens = self._output(job), list[int]()
         finish = Finish.LENGTH if job.max_tokens < 1 else None
-        released, at_once = 0, 1
+        released = 0
+        sizes = piece_sizes(streamed=job.streamed, hurried=not self._pace and line is None)
         units = self._units(job, data, line)
         while finish is None:
             if line is not None:
                 await stage.act(line, released)
-            group = [token for unit in islice(units, at_once) for token in unit]
+            group = take(units, next(sizes), job.max_tokens - len(tokens))
             if not group:
                 finish = Finish.END_OF_TURN
-            room = job.max_tokens - len(tokens)
-            for part in self._parts(group[:room], output):
+            for part in self._parts(group, output):
                 if self._pace:
                     await asyncio.sleep(self._pace.step_s(len(self._places.running)))
                 await self._places.grow(place, len(part))
@@ -241,8 +241,6 @@ class SimEngine:
                     break
             if finish is None and len(tokens) >= job.max_tokens:
                 finish = Finish.LENGTH
-            if self._pace is None and line is None:
-                at_once = min(4 * at_once, MOST_AT_ONCE)
         rest = output.finish()
         if rest is not None:
             yield rest
@@ -251,7 +249,7 @@ class SimEngine:
         if job.keep:
             # Its cells may be lent to an older reply at this moment.
             await self._places.grow(place, 0)
-            state = self._keep(job, data, output, tokens, place, record)
+            state = self._keep(Finished(job, data, output, tokens, place, record))
         else:
             self._places.leave(place)
         yield Done(finish, record.evaluated, len(tokens), output.stop_string, state)
@@ -259,7 +257,7 @@ class SimEngine:
     def _output(self, job: Job) -> Output:
         if any(job.stop) or job.last or job.sampling.logprobs is not None:
             return Watched(job, self.piece, lambda token: logprob(self.vocabulary_of, job, token))
-        return Plain(self.piece)
+        return Plain(self.vocabulary_of.pieces)
 
     def _parts(self, group: list[int], output: Output) -> Iterator[list[int]]:
         """What is fed at a time: all at once where nobody looks."""
@@ -267,17 +265,10 @@ class SimEngine:
             return ([token] for token in group)
         return iter([group] if group else [])
 
-    def _keep(
-        self,
-        job: Job,
-        data: bytes,
-        output: Output,
-        tokens: list[int],
-        place: Place,
-        record: Record,
-    ) -> SimState:
+    def _keep(self, reply: Finished) -> SimState:
         """The state ends where the released text ends (KEEP-2)."""
-        count, uncovered = output.tokens_inside()
+        job, tokens, record = reply.job, reply.tokens, reply.record
+        count, uncovered = reply.output.tokens_inside()
         inside = len(job.tokens) + count
         rest = self.encode(uncovered, False) if uncovered else ()
         own = [*tokens[:count], *rest]
@@ -286,10 +277,11 @@ class SimEngine:
         if tokens and record.finish != Finish.END_OF_TURN.value:
             evaluated -= 1
         resident = min(inside, evaluated)
+        place = reply.place
         self._places.hand_over(place)
         assert place.run is not None
         place.run = self._places.cells.cut(place.run, resident)
-        read = data + self.vocabulary_of.marked(own)
+        read = reply.data + self.vocabulary_of.marked(own)
         whole = [*job.tokens, *own]
         state = self._new_state(whole, read, resident, place, record.state)
         record.kept = state.number
@@ -311,8 +303,3 @@ class SimEngine:
         del self.ledger.states[state.number]
         self._places.cells.drop(state.run)
         self._places.settle()
-
-
-def exported(data: bytes, resident: int) -> bytes:
-    """A state as bytes for a file: what was read, and how many of its tokens are evaluated."""
-    return _EXPORT.pack(_EXPORT_MARK, resident) + data

@@ -5,12 +5,36 @@ simulator answers several times as many requests.
 """
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, repeat
 from typing import Protocol
 
 from halogen_reference.engine.protocol import Job, Text
 from halogen_reference.engine.text import ReplyText, TokenEnds
 from halogen_reference.reply import TokenLogprob
+
+_FIRST_PIECES = (1, 4, 16)
+MOST_AT_ONCE = 32
+"""Words in one piece of a streamed text when nothing takes time, and in its first pieces."""
+MOST_UNREAD = 256
+"""And in one piece of a text that nobody reads before its end."""
+
+
+def piece_sizes(*, streamed: bool, hurried: bool) -> Iterator[int]:
+    """Words in each piece of text: one at a time unless nothing takes time (``hurried``)."""
+    if not hurried:
+        return repeat(1)
+    return chain(_FIRST_PIECES, repeat(MOST_AT_ONCE)) if streamed else repeat(MOST_UNREAD)
+
+
+def take(units: Iterator[Sequence[int]], most: int, room: int) -> list[int]:
+    """The tokens of the next ``most`` words, or as many of them as there is room for."""
+    group: list[int] = []
+    for unit in islice(units, most):
+        group += unit
+        if len(group) >= room:
+            break
+    return group[:room]
 
 
 class Output(Protocol):
@@ -74,15 +98,15 @@ class Plain:
     stop_string: str | None = None
     complete = False
 
-    def __init__(self, piece: Callable[[int], bytes]) -> None:
-        self._piece = piece
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        self._pieces = pieces
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._tokens: list[int] = []
         self._length = 0
 
     def feed(self, tokens: Sequence[int]) -> Text | None:
         self._tokens += tokens
-        text = self._decoder.decode(b"".join(map(self._piece, tokens)))
+        text = self._decoder.decode(b"".join(map(self._pieces.__getitem__, tokens)))
         self._length += len(text)
         return Text(text) if text else None
 
@@ -96,6 +120,6 @@ class Plain:
             return len(self._tokens), ""
         ends, text = TokenEnds(), ""
         for token in self._tokens:
-            text += ends.feed(self._piece(token))
+            text += ends.feed(self._pieces[token])
         count, covered = ends.within(self._length)
         return count, text[covered : self._length]

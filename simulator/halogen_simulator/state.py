@@ -1,11 +1,16 @@
 """A state of the simulated model: tokens, the bytes they stand for, and the cells they take."""
 
+import struct
 from collections.abc import Callable, Sequence
 
+from halogen_reference.engine.protocol import StateRejected
 from halogen_simulator.pool import Run
 
 BYTES_PER_TOKEN = 23_040
 """KV bytes of a token, as the reference's packaged model has them."""
+
+_EXPORT = struct.Struct("<8sQ")
+_EXPORT_MARK = b"HALOGSIM"
 
 
 class SimState:
@@ -51,3 +56,18 @@ class SimState:
         self.references -= 1
         if self.references == 0:
             self._free(self)
+
+
+def exported(data: bytes, resident: int) -> bytes:
+    """A state as bytes for a file: what was read, and how many of its tokens are evaluated."""
+    return _EXPORT.pack(_EXPORT_MARK, resident) + data
+
+
+def imported(export: bytes) -> tuple[int, bytes]:
+    """The two again: evaluated tokens, at least one, and what was read. Raises StateRejected."""
+    if len(export) < _EXPORT.size:
+        raise StateRejected("the state is too short")
+    mark, resident = _EXPORT.unpack(export[: _EXPORT.size])
+    if mark != _EXPORT_MARK or not resident:
+        raise StateRejected("the state is not one of this engine's")
+    return resident, bytes(export[_EXPORT.size :])

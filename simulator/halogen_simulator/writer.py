@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 
 from halogen_reference.tool_form import THINK_CLOSE, THINK_OPEN
 from halogen_simulator.vocabulary import CLOSE_MARK, OPEN_MARK, Vocabulary
@@ -57,15 +58,17 @@ class Writer:
         """The reply's tokens, word by word, to the end of the turn. ``data`` is all that was read;
         ``seed`` varies the words without being part of the text."""
         text = open_turn(data)
+        first: Iterator[Sequence[int]] | None = None
         if self.thinks:
             opening = data[: len(data) - len(text)]
             thought = self._thought(opening, seed)
             if thought.startswith(text):
-                yield from self.spell(thought[len(text) :], self.digest(data))
+                first = self.spell(thought[len(text) :], self.digest(data))
                 data, text = opening + thought, b""
         if text.startswith(THINK_OPEN.encode()):
             text = text.partition(_AFTER_THOUGHT)[2]
-        yield from self._say(data, text, seed)
+        said = self._say(data, text, seed)
+        return chain(first, said) if first else said
 
     def spell(self, said: bytes, digest: bytes) -> Iterator[Sequence[int]]:
         """Tokens for a text that is to be said as it is, a few at a time."""

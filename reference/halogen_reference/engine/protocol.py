@@ -53,6 +53,8 @@ class Job:
     """Text that ends the turn once it is complete, and stays part of the reply."""
     keep: bool = False
     """Hand over the state at the end of the reply (:attr:`Done.state`)."""
+    streamed: bool = True
+    """False: nobody reads the text before its end, it may come in large pieces."""
     tools: tuple[Tool, ...] = ()
     tool_choice: ToolChoice = field(default_factory=ToolChoice)
 

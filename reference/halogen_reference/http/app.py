@@ -1,5 +1,6 @@
 """The application: routes to endpoints, and errors in each route's own shape."""
 
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -29,6 +30,11 @@ def build_app(server: Server) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await server.engine.start()
         await server.sessions.start()
+        # What is there now stays: the collector need not look through it again and again. Requests
+        # leave few cycles, so it need not come often either.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         try:
             yield
         finally:

@@ -2,8 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 
 from pydantic_core import to_json
 from starlette.types import Message, Receive, Scope, Send
@@ -13,6 +13,9 @@ from halogen_reference.http.access import presented_key
 
 BODY_LIMIT = 32 * 2**20
 """Bytes of a request body."""
+UNWATCHED_S = 0.02
+"""Seconds of work before anybody looks whether the client is still there: a task for each answer
+that is made at once would cost more than such answers do."""
 
 
 def new_request_id() -> str:
@@ -68,12 +71,13 @@ class Exchange:
             if not message.get("more_body", False):
                 return b"".join(chunks)
 
-    @asynccontextmanager
-    async def attended(self) -> AsyncIterator[None]:
+    @contextmanager
+    def attended(self) -> Iterator[None]:
         """For work that only the waiting client needs: if it leaves, the block is cancelled and
         ClientLeft raised. Only after :meth:`body`."""
-        working = asyncio.current_task()
+        loop, working = asyncio.get_running_loop(), asyncio.current_task()
         assert working is not None
+        watcher: asyncio.Task[None] | None = None
         left = False
 
         async def watch() -> None:
@@ -83,7 +87,11 @@ class Exchange:
             left = True
             working.cancel()
 
-        watcher = asyncio.create_task(watch())
+        def begin() -> None:
+            nonlocal watcher
+            watcher = loop.create_task(watch())
+
+        unwatched = loop.call_later(UNWATCHED_S, begin)
         try:
             yield
         except asyncio.CancelledError:
@@ -92,7 +100,9 @@ class Exchange:
             working.uncancel()
             raise ClientLeft from None
         finally:
-            watcher.cancel()
+            unwatched.cancel()
+            if watcher is not None:
+                watcher.cancel()
 
     async def send_json(
         self, status: int, content: object, headers: Mapping[str, str] | None = None

@@ -77,8 +77,8 @@ class Replies:
             headers[_FROM] = turn.outcome.value
         if turn.keep_accepted is not None:
             headers["x-halogen-keep"] = "accepted" if turn.keep_accepted else "refused"
-        with closing(turn):
-            async with exchange.attended(), aclosing(turn.events()) as events:
+        with closing(turn), exchange.attended():
+            async with aclosing(turn.events()) as events:
                 await self._send(exchange, request, events, headers)
 
     async def _send(

@@ -38,7 +38,7 @@ json_values = st.recursive(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Target:
     """Whom the bodies are sent to, and a conversation it keeps."""
 
@@ -108,18 +108,21 @@ def test_any_value_in_any_field(target: Target, data: st.DataObject, value: obje
 
 
 @examples(30)
-@given(data=st.data())
-def test_any_value_in_any_place_of_the_messages(target: Target, data: st.DataObject) -> None:
+@given(way=st.lists(st.integers(0, 30), min_size=2, max_size=6), value=json_values)
+def test_any_value_in_any_place_of_the_messages(
+    target: Target, way: list[int], value: object
+) -> None:
+    """``way``: which child to go down to at each step; the last one names what is replaced."""
     body = copy.deepcopy(target.field.rich)
     inside = body[target.field.turns] + body["tools"]
-    place = data.draw(st.sampled_from(inside))
-    while data.draw(st.booleans()):
-        children = [child for child in _children(place) if isinstance(child, dict | list)]
+    place = inside[way[0] % len(inside)]
+    for step in way[1:-1]:
+        children = [one for one in _children(place) if one and isinstance(one, dict | list)]
         if not children:
             break
-        place = data.draw(st.sampled_from(children))
-    key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else range(len(place))))
-    place[key] = data.draw(json_values)
+        place = children[step % len(children)]
+    keys = list(place) if isinstance(place, dict) else range(len(place))
+    place[keys[way[-1] % len(keys)]] = value
     send(target, json.dumps(body).encode())
 
 

@@ -3,12 +3,9 @@
 from dataclasses import replace
 
 from halogen_reference.engine.protocol import Job
-from halogen_simulator.engine import SimEngine
+from halogen_simulator.engine import Finished, SimEngine
 from halogen_simulator.faults import parts
 from halogen_simulator.faults.fault import Fault
-from halogen_simulator.ledger import Record
-from halogen_simulator.output import Output
-from halogen_simulator.places import Place
 from halogen_simulator.state import SimState
 
 
@@ -42,18 +39,11 @@ class _Leaks(SimEngine):
 class _KeepsStop(SimEngine):
     """The state of a reply that a stop string ended has the stop string in it."""
 
-    def _keep(
-        self,
-        job: Job,
-        data: bytes,
-        output: Output,
-        tokens: list[int],
-        place: Place,
-        record: Record,
-    ) -> SimState:
-        state = super()._keep(job, data, output, tokens, place, record)
-        if output.stop_string is not None:
-            tail = self.vocabulary_of.encode(output.stop_string, False)
+    def _keep(self, reply: Finished) -> SimState:
+        state = super()._keep(reply)
+        stop = reply.output.stop_string
+        if stop is not None:
+            tail = self.vocabulary_of.encode(stop, False)
             state.tokens = (*state.tokens, *tail)
             state.data += self.vocabulary_of.marked(tail)
         return state
@@ -62,17 +52,9 @@ class _KeepsStop(SimEngine):
 class _LosesCutToken(SimEngine):
     """A reply cut by the token limit is kept without its last token."""
 
-    def _keep(
-        self,
-        job: Job,
-        data: bytes,
-        output: Output,
-        tokens: list[int],
-        place: Place,
-        record: Record,
-    ) -> SimState:
-        state = super()._keep(job, data, output, tokens, place, record)
-        if len(tokens) == job.max_tokens:
+    def _keep(self, reply: Finished) -> SimState:
+        state = super()._keep(reply)
+        if len(reply.tokens) == reply.job.max_tokens:
             state.tokens = state.tokens[:-1]
             state.data = self.vocabulary_of.marked(state.tokens)
         return state
@@ -123,7 +105,7 @@ FAULTS = (
     ),
     _of(
         "loses-cut-token",
-        ("KEEP-2",),
+        ("KEEP-2", "FROM-6"),
         "A reply cut by the limit is kept without its last token.",
         _LosesCutToken,
     ),
