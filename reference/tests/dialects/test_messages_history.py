@@ -170,7 +170,6 @@ LINE = "x-anthropic-billing-header: cc_version=2.1; cch=1a2b3; later=x;"
 def test_the_attribution_line_is_taken_off(system: Any) -> None:
     request = read(system=system)
     assert request.call.conversation.items == (System("be kind\nbe short"), User("hi"))
-    assert request.attribution == LINE
 
 
 @pytest.mark.parametrize("system", [LINE, [text(LINE)], [text(LINE, **MARK), text("")]])
@@ -183,7 +182,6 @@ def test_elsewhere_it_is_a_text_like_any_other() -> None:
     assert items(ASK, {"role": "system", "content": LINE})[1] == System(LINE)
     quoted = [text("be kind"), text(LINE)]
     assert items(ASK, system=quoted)[0] == System(f"be kind\n{LINE}")
-    assert read(system="be kind").attribution == ""
 
 
 # BRANCH-2: a final assistant message

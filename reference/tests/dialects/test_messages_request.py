@@ -28,13 +28,12 @@ def test_every_field_has_its_place() -> None:
     assert call.sampling == Sampling(temperature=0.5, top_p=0.5, top_k=40, seed=7)
     assert (call.stop, call.stream, call.max_tokens) == (("a", "b"), True, 0)
     assert request.user_id == '{"session_id":"s"}'
-    assert not request.wants_format
 
 
-def test_a_format_is_noted_and_not_enforced() -> None:
+def test_a_format_is_taken_and_not_enforced() -> None:
     """Claude Code asks for one in its title requests."""
     asked = {"format": {"type": "json_schema", "schema": {"properties": {"title": {}}}}}
-    assert read(output_config=asked).wants_format
+    assert read(output_config=asked).call == read().call
 
 
 OPTIONAL = [

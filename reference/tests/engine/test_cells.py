@@ -52,7 +52,7 @@ class Holders(RuleBasedStateMachine):
         count = self.count()
         assert self.cells.used == len(count)
         assert self.cells.free + self.cells.used == TOTAL
-        assert self.cells.shared == sum(holders > 1 for holders in count.values())
+        assert self.cells.held()[1] == sum(holders > 1 for holders in count.values())
         assert all(0 <= cell < TOTAL for cell in count)
 
 
@@ -71,9 +71,9 @@ def test_all_comes_back() -> None:
     cells = Cells(3)
     ids = cells.take(3)
     forks = [cells.share(ids[:2]) for _ in range(8)]
-    assert (cells.used, cells.shared) == (3, 2)
+    assert cells.held() == (3, 2)
     for fork in forks:
         cells.drop(fork)
-    assert (cells.used, cells.shared) == (3, 0)
+    assert cells.held() == (3, 0)
     cells.drop(ids)
     assert sorted(cells.take(3).tolist()) == [0, 1, 2]

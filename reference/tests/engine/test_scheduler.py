@@ -136,7 +136,7 @@ def test_forks_share_their_history_s_cells() -> None:
     machine.step()
     cells = machine.scheduler.cells
     # The last token of the state was never read: each reads it, and its own.
-    assert (cells.used, cells.shared) == (100 + 8 * 2, 100)
+    assert cells.held() == (100 + 8 * 2, 100)
 
 
 def test_requests_that_begin_alike_read_the_beginning_once() -> None:

@@ -8,9 +8,9 @@ such a line in a message keeps it.
 _MARK = "x-anthropic-billing-header:"
 
 
-def without_attribution(texts: list[str]) -> tuple[list[str], str]:
-    """The system prompt's texts without the line, and the line ("" when there was none)."""
+def without_attribution(texts: list[str]) -> list[str]:
+    """The system prompt's texts without the line."""
     if not texts or not texts[0].startswith(_MARK):
-        return texts, ""
-    line, _, rest = texts[0].partition("\n")
-    return [text for text in (rest, *texts[1:]) if text], line
+        return texts
+    rest = texts[0].partition("\n")[2]
+    return [text for text in (rest, *texts[1:]) if text]

@@ -26,12 +26,8 @@ _CHOICES = ("auto", "any", "none", "tool")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesRequest(Request):
-    """A call, and what tells the requests of one agent program apart."""
+    """A call and the id of its answer."""
 
-    attribution: str = ""
-    """The line taken off the system prompt (MAP-7)."""
-    wants_format: bool = False
-    """The client asked for an ``output_config.format``. It is not enforced."""
     id: str = field(default_factory=lambda: new_id("msg_"))
 
 
@@ -69,7 +65,8 @@ def _refuse_thread(body: Fields) -> None:
 
 
 def _request(body: Fields, model: str, max_tokens: int | None) -> MessagesRequest:
-    system, attribution = without_attribution(texts(body, "system", TEXT_BLOCKS))
+    system = without_attribution(texts(body, "system", TEXT_BLOCKS))
+    _check_format(body)
     thinking = _thinks(body, max_tokens)
     items, opening = _history(body, thinking)
     tools = distinct(_tools(body), body)
@@ -86,12 +83,7 @@ def _request(body: Fields, model: str, max_tokens: int | None) -> MessagesReques
         tool_choice=_tool_choice(body, tools),
         stream=body.flag("stream") or False,
     )
-    return MessagesRequest(
-        call=call,
-        attribution=attribution,
-        user_id=_user_id(body),
-        wants_format=_wants_format(body),
-    )
+    return MessagesRequest(call=call, user_id=_user_id(body))
 
 
 def _history(body: Fields, thinking: bool) -> tuple[list[Item], Opening]:
@@ -153,6 +145,8 @@ def _user_id(body: Fields) -> str:
     return (metadata.text("user_id") if metadata else None) or ""
 
 
-def _wants_format(body: Fields) -> bool:
+def _check_format(body: Fields) -> None:
+    """A format is taken and not enforced: Claude Code asks for one in its title requests."""
     config = body.record("output_config")
-    return config is not None and config.record("format") is not None
+    if config is not None:
+        config.record("format")

@@ -52,8 +52,3 @@ class Cells:
     @property
     def used(self) -> int:
         return self.total - self.free
-
-    @property
-    def shared(self) -> int:
-        """Cells with more than one holder, each counted once."""
-        return self.held()[1]
