@@ -25,4 +25,4 @@ def admit(key: str, keys: Sequence[str]) -> None:
 def presented_key(headers: Mapping[str, str]) -> str:
     """The key in a request's headers, or nothing (AUTH-2). ``x-api-key`` goes first."""
     kind, _, token = headers.get("authorization", "").partition(" ")
-    return headers.get("x-api-key", "") or (token.strip() if kind.lower() == "bearer" else "")
+    return (headers.get("x-api-key", "") or (token if kind.lower() == "bearer" else "")).strip()

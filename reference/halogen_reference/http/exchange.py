@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 
 from pydantic_core import to_json
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from halogen_reference.errors import RequestError
@@ -50,12 +51,7 @@ class Exchange:
 
     def key(self) -> str:
         """The API key the request carries, or nothing."""
-        return presented_key(
-            {
-                "authorization": self.header("authorization") or "",
-                "x-api-key": self.header("x-api-key") or "",
-            }
-        )
+        return presented_key(Headers(raw=self.headers))
 
     async def body(self) -> bytes:
         """The whole body. Raises RequestError 413 when it is too large, ClientLeft."""
