@@ -1,17 +1,14 @@
 """``halogen-reference``: start the server."""
 
 import argparse
-import errno
-import socket
 import sys
-
-import uvicorn
 
 from halogen_reference import __version__, settings
 from halogen_reference.engine.llama.engine import LlamaEngine, Size
 from halogen_reference.engine.llama.model import Model, ModelError
 from halogen_reference.http.app import build_app
 from halogen_reference.server import build
+from halogen_reference.serving import listen, serve
 from halogen_reference.settings import SettingError, Settings, packaged_model
 
 _ABOUT = """Serve a GGUF model over Chat Completions, Messages and Responses, with named
@@ -30,39 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         chosen = settings.read()
         engine = start_engine(chosen)
-        listener = _listen(chosen.host, chosen.port if options.port is None else options.port)
+        listener = listen(chosen.host, chosen.port if options.port is None else options.port)
     except (SettingError, ModelError) as error:
         print(f"halogen-reference: {error}", file=sys.stderr)
         return 2
-    with listener:
-        address = f"http://{chosen.host}:{listener.getsockname()[1]}"
-        print(f"halogen-reference: {engine.model_id} on {address}", flush=True)
-        config = uvicorn.Config(
-            build_app(build(engine, chosen)),
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=5,
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+    serve(build_app(build(engine, chosen)), listener, f"halogen-reference: {engine.model_id}")
     return 0
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket: clients may connect from here on and are answered once uvicorn runs.
-    Raises SettingError."""
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(2048)
-    except OSError as error:
-        listener.close()
-        port_is_wrong = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        setting = "HALOGEN_API_PORT" if port_is_wrong else "HALOGEN_API_HOST"
-        raise SettingError(
-            f"cannot listen on {host}:{port} ({error.strerror}): choose another {setting}"
-        ) from None
-    return listener
 
 
 def start_engine(chosen: Settings) -> LlamaEngine:

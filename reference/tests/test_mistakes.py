@@ -35,7 +35,9 @@ def test_a_port_in_use() -> None:
             start({}, "--port", str(port)),
             start({"HALOGEN_API_PORT": str(port)}),
         ):
-            assert f"127.0.0.1:{port}" in line and "choose another HALOGEN_API_PORT" in line
+            assert (
+                f"127.0.0.1:{port}" in line and "choose another --port or HALOGEN_API_PORT" in line
+            )
 
 
 def test_an_address_that_is_not_here() -> None:

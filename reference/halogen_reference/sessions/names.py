@@ -13,12 +13,23 @@ class Lineage:
 
     kept: Kept
     confirmed: bool = False
+    beside: Kept | None = None
+    """The conversation it went on from the inside of, leaving that one's end out. Once this one
+    goes on itself, the other's end was most likely a side request's: a recap, a compaction."""
 
     @property
     def worth(self) -> int:
         """What makes room first: a request without tools that never went on is a title or a
         probe, not a conversation."""
         return 2 if self.confirmed else bool(self.kept.conversation.tools)
+
+
+def _least(lineages: list[Lineage]) -> Lineage:
+    """What makes room first, of equals the one unused for longest. Of many that have gone on, only
+    the latest are sure to be in use: a long session leaves one behind at every compaction."""
+    gone_on = [there for there in lineages if there.confirmed]
+    left_behind = gone_on[: -len(lineages) // 2]
+    return min(lineages, key=lambda there: 1 if there in left_behind else there.worth)
 
 
 @dataclass(slots=True, eq=False)
@@ -131,16 +142,23 @@ class NameTable:
     ) -> Entry:
         """Put one more conversation under a name, or put it in the place of one that it continues.
 
-        Beyond ``most`` the least worth makes room, of equals the one unused for longest.
+        Beyond ``most`` the least worth makes room, of equals the one unused for longest. A title
+        or a probe makes no conversation go.
         """
         old = self._entries.get(name)
         entry = self._place(name, old.parent if old else parent, source, owner)
         for there in entry.lineages:
             if there.kept is instead_of:
+                for other in entry.lineages:
+                    other.confirmed = other.confirmed and other.kept is not there.beside
                 self._drop(entry, there)
                 break
         if len(entry.lineages) >= most:
-            self._drop(entry, min(entry.lineages, key=lambda there: there.worth))
+            least = _least(entry.lineages)
+            if least.worth > lineage.worth == 0:
+                lineage.kept.state.release()
+                return entry
+            self._drop(entry, least)
         self._hold(entry, lineage)
         return entry
 

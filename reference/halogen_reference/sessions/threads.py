@@ -19,8 +19,9 @@ from halogen_reference.sessions.matching import furthest_seam
 from halogen_reference.sessions.names import Entry, Lineage, NameTable
 
 SOURCE = "claude-code"
-MOST_LINEAGES = 4
-"""Conversations one thread holds at once."""
+MOST_LINEAGES = 6
+"""Conversations one thread holds at once: its own, what it was before a compaction, an older copy,
+and a few that nobody will go on with."""
 _READ_ONLY = frozenset({"auxiliary", "compaction", "workflow"})
 
 
@@ -119,7 +120,7 @@ class Threads:
         at_end = own is not None and own.kept.seams[own.seam] == own.kept.end
         self._table.add(
             name,
-            Lineage(kept, confirmed=own is not None),
+            Lineage(kept, own is not None, None if own is None or at_end else own.kept),
             instead_of=own.kept if own is not None and at_end else None,
             most=MOST_LINEAGES,
             parent=origin.entry.name if origin is not None else None,
