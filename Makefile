@@ -12,10 +12,10 @@ SETUP_INPUTS := pyproject.toml constraints.txt $(wildcard tools/setup_kit/*.py t
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check sim demo bench soak test lint format clean
+.PHONY: help setup check sim demo bench load soak real-clients test lint format clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/.ready-all ## Set up .venv with every part and the tools to work on them
 
@@ -45,11 +45,24 @@ bench: .venv/.ready-all ## Measure the fan-out from a kept conversation, and the
 	@$(PY) reference/bench/run.py
 	@$(PY) simulator/bench/run.py
 
+# Half a minute with sessions and half a minute without, on each of the two servers.
+LOAD = .venv/bin/halogen-loadtest run --compare --run-time 60 --deterministic
+
+load: .venv/.ready-all ## Load the simulator and the reference, one minute each; reports in ./load-report
+	@HALOGEN_FORK_HANDLES=32 HALOGEN_KV_POOL_POSITIONS=100000 \
+	  $(LOAD) --users 8 --report load-report/simulator -- \
+	  .venv/bin/halogen-simulator serve --port {port} --profile example-accelerator
+	@$(LOAD) --users 1 --report load-report/reference -- \
+	  .venv/bin/halogen-reference --port {port}
+
 test: lint ## Lint, type-check and run all tests but the long ones
 	$(PY) -m pytest
 
 soak: .venv/.ready-all ## Run the long tests
 	$(PY) -m pytest -m soak --timeout=1200
+
+real-clients: .venv/.ready-all ## Run Claude Code and Codex CLI, fetched with npm, against the simulator
+	$(PY) -m pytest simulator/tests/real_clients -m real_clients
 
 lint: .venv/.ready-all ## Check style, format and types
 	$(PY) -m ruff check .
@@ -61,5 +74,5 @@ format: .venv/.ready-all ## Format the code and mend what ruff can mend
 	$(PY) -m ruff format .
 
 clean: ## Remove what tests and tools leave behind, but not .venv
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis dist load-report
 	find $(PARTS) -name __pycache__ -type d -exec rm -rf {} +

@@ -140,7 +140,7 @@ def run_check(order: Order, *, junit: str = "", workers: int = 1) -> int:
         _run_pytest(order, controller, workers)
     live.close()
     run = controller.run
-    show(console, run)
+    show(console, run, Path(order.report) if order.report else None)
     try:
         if order.report:
             write(run, Path(order.report))

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
+import shtab
+
 _EXIT_CODES = """\
 exit codes:
   0  the server conforms
@@ -109,6 +111,15 @@ def _add_matrix(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     matrix.add_argument("--page", default="", metavar="FILE", help="write the result page there")
     matrix.add_argument(
+        "--trials",
+        default="",
+        metavar="DIR",
+        help="keep what was tried there; with --fault, take all others from there",
+    )
+    matrix.add_argument(
+        "--missing", action="store_true", help="try only what the folder of --trials lacks"
+    )
+    matrix.add_argument(
         "-j", "--jobs", type=_positive(int), default=1, metavar="N", help="trials at once"
     )
 
@@ -122,6 +133,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
+    shtab.add_argument_to(top)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_check(commands)
     listing = commands.add_parser("list", help="list the requirements, a line each")
@@ -206,6 +218,8 @@ def _matrix(args: argparse.Namespace) -> int:
             quick=args.quick,
             jobs=int(args.jobs),
             page=args.page,
+            trials=args.trials,
+            missing=args.missing,
         )
     )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
@@ -35,6 +37,7 @@ from halogen_conformance.report.wording import (
     told,
     untried,
 )
+from halogen_conformance.report.write import script_name
 from halogen_conformance.run import Result, Run, sentence
 from halogen_conformance.verdict import FAILING, Exit, Verdict
 from halogen_conformance.visible import one_line, visible
@@ -49,6 +52,9 @@ STYLE: dict[Verdict, str] = {
     Verdict.NA: "dim",
 }
 _LOUD = FAILING | {Verdict.ERROR, Verdict.WARN}
+_SCRIPTS = 3  # scripts printed; a server that gets nothing right would fill the screen with them
+_IDS = 20  # ids named in one line
+_FINDINGS = 3  # ways in which one requirement is missed
 _EVERY = 20  # tests between two progress lines in a log
 
 
@@ -117,7 +123,7 @@ class Live:
         line = Text(f"{check.verdict.value:<8} ", STYLE[check.verdict])
         where = place(check)
         line.append(f"{check.requirement}{f' ({where})' if where else ''}", "default")
-        line.append(f"  {one_line(check.test, 80)}", "dim")
+        line.append(f"  {one_line(check.test, 120)}", "dim")
         self._console.print(line, soft_wrap=True)
 
     def _advance(self) -> None:
@@ -150,23 +156,42 @@ def _capabilities(run: Run) -> Table:
 
 
 def _problem(console: Console, result: Result) -> None:
-    """One requirement that does not hold: id, sentence, what was expected, seen, how to repeat."""
+    """One requirement that does not hold: id, sentence, what was expected, what was seen."""
     row = result.row
     head = Text(f"{result.verdict.value} ", STYLE[result.verdict])
     head.append(f"{row.id}", "bold default").append(f" ({row.level}) {row.sentence}", "default")
     console.print()
     console.print(head, soft_wrap=True)
-    bad = result.of(*_LOUD)
-    for finding in findings(bad):
+    found = findings(result.of(*_LOUD))
+    for finding in found[:_FINDINGS]:
         console.print(f"  on {visible(finding.places)}", soft_wrap=True)
         for label, text in told(finding.checks[0]):
             shown = visible(text, 2000).replace("\n", "\n            ")
             console.print(f"  {label + ':':<9} {shown}", soft_wrap=True)
-    script = next((check.repro for check in bad if check.repro), "")
-    if script:
-        # Flush left and unwrapped, so that it can be copied as it stands.
-        console.print("  repeat it with this script:", style="dim")
-        console.print(visible(script), soft_wrap=True)
+    if len(found) > _FINDINGS:
+        more = len(found) - _FINDINGS
+        console.print(f"  and in {more} other ways: the report (--report DIR) has them all")
+
+
+def _problems(console: Console, results: Sequence[Result], folder: Path | None) -> None:
+    """All requirements that do not hold, and how to repeat those that failed themselves."""
+    printed = 0
+    for result in results:
+        _problem(console, result)
+        script = next((check.repro for check in result.of(*_LOUD) if check.repro), "")
+        # What is blocked is not repeated: its reason says what failed instead.
+        if not script or result.verdict is Verdict.BLOCKED:
+            continue
+        if folder is not None:
+            path = folder / script_name(result)
+            console.print(f"  repeat it with: sh {path}", style="dim", soft_wrap=True)
+        elif printed < _SCRIPTS:
+            # Flush left and unwrapped, so that it can be copied as it stands.
+            console.print("  repeat it with this script:", style="dim")
+            console.print(visible(script), soft_wrap=True)
+            printed += 1
+        else:
+            console.print("  to repeat it: --report DIR writes a script", style="dim")
 
 
 def _listed(console: Console, title: str, lines: list[str]) -> None:
@@ -174,14 +199,18 @@ def _listed(console: Console, title: str, lines: list[str]) -> None:
         console.print()
         console.print(Text(title, "bold"))
         for line in lines:
-            console.print(f"  {one_line(line, 4000)}", soft_wrap=True)
+            console.print(f"  {one_line(line, 1000)}", soft_wrap=True)
 
 
-def show(console: Console, run: Run) -> None:
-    """The end of a run: problems, what was left out, the matrix, and the verdict last."""
-    for result in run.results:
-        if result.verdict in _LOUD and not result.known:
-            _problem(console, result)
+def _named(ids: Sequence[str]) -> str:
+    return ", ".join(ids) if len(ids) <= _IDS else f"{len(ids)} requirements"
+
+
+def show(console: Console, run: Run, folder: Path | None = None) -> None:
+    """The end of a run: problems, what was left out, the matrix, and the verdict last. With a
+    ``folder`` for the report it names the scripts there instead of printing them."""
+    loud = [one for one in run.results if one.verdict in _LOUD and not one.known]
+    _problems(console, loud, folder)
     for error in run.suite_errors:
         console.print()
         console.print(Text(f"ERROR in the suite: {one_line(error.where)}", "bold magenta"))
@@ -194,7 +223,7 @@ def show(console: Console, run: Run) -> None:
     known = [f"{one.row.id}: {one.known_reason}" for one in results if one.known]
     info = [f"{one.row.id}: {observed(one)}" for one in results if one.verdict is Verdict.INFO]
     # Without a target nothing was tried, and a list of everything would bury the reason.
-    left_out = [f"{', '.join(ids)}: {why}" for why, ids in untried(run) if run.lost is None]
+    left_out = [f"{_named(ids)}: {why}" for why, ids in untried(run) if run.lost is None]
     left_out += [f"{rid} on {where}: {reason}" for rid, where, reason in partly(run)]
     _listed(console, "Known failures", known)
     _listed(console, "Only reported, servers may differ", info)

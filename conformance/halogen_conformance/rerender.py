@@ -21,7 +21,7 @@ def rerender(file: str, folder: str) -> int:
         with Path(file).open(encoding="utf-8") as lines:
             run = collect(read_lines(lines))
         console = terminal()
-        show(console, run)
+        show(console, run, Path(folder) if folder else None)
         if folder:
             write(run, Path(folder))
             console.print(f"Report: {Path(folder) / 'report.html'}", soft_wrap=True)

@@ -14,6 +14,10 @@ _KEPT = frozenset("\n\t")
 _SHOWN_ESCAPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
+def _is_hidden(char: str) -> bool:
+    return char not in _KEPT and unicodedata.category(char) in _SHOWN_ESCAPED
+
+
 def _escape(char: str) -> str:
     return char.encode("unicode_escape", "backslashreplace").decode("ascii")
 
@@ -22,13 +26,10 @@ def visible(text: str, limit: int | None = None) -> str:
     """The text with everything invisible escaped, cut to `limit` characters with a remark."""
     cut = len(text) - limit if limit is not None and len(text) > limit else 0
     shown = text[:limit] if cut else text
-    if not shown.isascii() or not shown.isprintable():
-        shown = "".join(
-            char
-            if char in _KEPT or unicodedata.category(char) not in _SHOWN_ESCAPED
-            else _escape(char)
-            for char in shown
-        )
+    # Texts are long and their alphabets small.
+    strange = {ord(char): _escape(char) for char in set(shown) if _is_hidden(char)}
+    if strange:
+        shown = shown.translate(strange)
     return f"{shown}… ({cut:,} more characters)" if cut else shown
 
 

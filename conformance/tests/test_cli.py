@@ -37,13 +37,17 @@ def test_a_server_that_does_not_is_red_and_the_reader_is_told_all(cli: Any, tmp_
         "on messages, streaming",
         "expected: X-Halogen-From for a name never kept: 'unknown'",
         "actual:   'unmatched'",
-        "curl -sS",
-        "# The server ran with: HALOGEN_FORK=1",
+        "repeat it with: sh out/repro/FROM-5.sh",
         "Does not conform: 1 of 2 tested MUST requirements fail: FROM-5.",
     ):
         assert words in done.stdout
     assert cli.verdicts("FROM-5", "LIST-1") == ["FAIL", "PASS"]
-    assert "curl" in (tmp_path / "out/repro/FROM-5.sh").read_text(encoding="utf-8")
+    script = (tmp_path / "out/repro/FROM-5.sh").read_text(encoding="utf-8")
+    assert "curl -sS" in script
+    assert "# The server ran with: HALOGEN_FORK=1" in script
+    # Without a folder for it, the script is printed.
+    printed = cli("check", "--only", "FROM-5", *cli.command("never-unknown")).stdout
+    assert all(words in printed for words in ("repeat it with this script", "curl -sS"))
 
 
 def test_a_known_failure_is_green_and_a_stale_one_is_red(cli: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from halogen_conformance.verdict import Level
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("reference", "simulator", "conformance")
+PAGE = ROOT / "conformance" / "KILL_MATRIX.md"
 SIMULATOR = (sys.executable, "-m", "halogen_simulator")
 # One for each kind of look: outcome, list, cap, thread, file, key.
 SAMPLE = (
@@ -46,6 +48,44 @@ def test_every_must_has_a_fault_made_for_it(faults: tuple[Fault, ...]) -> None:
     must = {row.id for row in load().rows if row.level is Level.MUST and not row.excluded}
     assert must - aims == set()
     assert len({fault.id for fault in faults}) == len(faults)
+
+
+def rows_of(page: str, title: str) -> dict[str, list[str]]:
+    """A table of the page: first cell to the others."""
+    _, _, chapter = page.partition(f"## {title}\n")
+    lines = [line for line in chapter.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines[1:]]
+    return {first.strip(): [cell.strip() for cell in rest] for first, *rest in cells}
+
+
+def test_the_page_lists_every_fault_as_killed(faults: tuple[Fault, ...]) -> None:
+    """Without a run: a fault that was added, re-aimed or renamed since shows here."""
+    rows = rows_of(PAGE.read_text("utf-8"), "By fault")
+    assert list(rows) == [fault.id for fault in faults]
+    for fault in faults:
+        sentence, aim, fate, also, _ = rows[fault.id]
+        assert (sentence, fate) == (fault.sentence.replace("|", "\\|"), "killed")
+        assert aim.removesuffix(" (blocked)") == ("everything" if fault.is_floor else fault.aim)
+        if not fault.is_floor:
+            assert set(also.split(", ")) - {""} <= set(fault.breaks)
+
+
+def test_the_page_has_a_killer_for_every_must(faults: tuple[Fault, ...]) -> None:
+    page, table = PAGE.read_text("utf-8"), load()
+    rows = rows_of(page, "By requirement")
+    aims = {fault.id: fault.aim for fault in faults}
+    for row in table.rows:
+        if row.level is Level.OURS and row.id not in rows:
+            continue
+        level, killers, _ = rows[row.id]
+        assert level == row.level
+        named = killers.split(", ") if killers else []
+        assert all(aims[killer] == row.id for killer in named)
+        assert named or row.level is not Level.MUST or row.excluded
+    must = sum(row.level is Level.MUST and not row.excluded for row in table.rows)
+    count = len(faults)
+    assert f"{must} of {must} MUST requirements have a killer; {count} of {count} faults" in page
+    assert "Nothing is red." in page
 
 
 @pytest.mark.timeout(300)

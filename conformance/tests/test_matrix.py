@@ -11,10 +11,11 @@ import pytest
 from halogen_conformance.matrix.fault import Fault, NoSimulator, faults_of
 from halogen_conformance.matrix.judge import Fate, Judged, Verdicts, judge
 from halogen_conformance.matrix.page import render
-from halogen_conformance.matrix.trial import Trial, read
+from halogen_conformance.matrix.trial import Trial, read, save, saved
 from halogen_conformance.requirements import parse
 
 FAKE = str(Path(__file__).with_name("fake_simulator.py"))
+FAULTS = ("empty-list", "never-unknown", "no-fault-at-all")
 LEVELS = {"AA-1": "MUST", "AA-2": "MUST", "AA-3": "SHOULD", "AA-4": "OURS"}
 TABLE = parse(
     '[groups]\nAA = "Group"\n'
@@ -55,7 +56,9 @@ def results(code: int = 1, **outcomes: str) -> dict[str, Any]:
     ("broken", "found", "fate", "unnamed"),
     [
         (fault("AA-1"), results(AA_1="held missed"), Fate.KILLED, ()),
-        (fault("AA-1"), results(AA_1="blocked"), Fate.SURVIVED, ()),
+        # A row that is named may be kept from its question by another; what it builds on may too.
+        (fault("AA-1", "AA-2"), results(AA_1="blocked", AA_2="missed"), Fate.KILLED, ()),
+        (fault("AA-1", "AA-2"), results(AA_2="missed"), Fate.SURVIVED, ()),
         (fault("AA-1"), results(0, AA_1="held"), Fate.SURVIVED, ()),
         (fault("AA-1"), results(AA_2="missed"), Fate.SURVIVED, ("AA-2",)),
         (fault("AA-1", "AA-2"), results(AA_1="missed", AA_2="missed"), Fate.KILLED, ()),
@@ -91,7 +94,8 @@ def judged_all(*pairs: tuple[Fault, dict[str, Any]]) -> list[Judged]:
 def test_a_must_without_a_killer_is_red_and_a_floor_is_no_killer() -> None:
     first = (fault("AA-1", name="one"), results(AA_1="missed"))
     floor = (fault("AA-2", name="cosmetic"), results(AA_2="missed"))
-    verdicts = Verdicts(TABLE, CLEAN, judged_all(first, floor))
+    only_blocked = (fault("AA-2", "AA-1", name="two"), results(AA_1="missed", AA_2="blocked"))
+    verdicts = Verdicts(TABLE, CLEAN, judged_all(first, floor, only_blocked))
     assert verdicts.red() == ["AA-2 has no killer"]
     assert verdicts.score == (1, 2)
     second = (fault("AA-2", name="two"), results(AA_2="missed"))
@@ -123,15 +127,17 @@ def test_the_page_shows_fates_killers_and_no_times() -> None:
     judged = judged_all(
         (bar, results(AA_1="missed", AA_2="missed", AA_3="missed")),
         (fault("AA-3", name="two"), results(AA_1="blocked")),
+        (fault("AA-2", "AA-1", name="three"), results(AA_1="missed", AA_2="blocked")),
         (fault("AA-1", name="cosmetic"), results(AA_1="missed", AA_2="missed")),
     )
     page = render(Verdicts(TABLE, CLEAN, judged))
     assert "| one | Says a\\|b. | AA-1 | killed | AA-2, **AA-3** |  |" in page
     assert "| two | Does it wrong. | AA-3 | **survived** |  | 1 |" in page
     assert "| cosmetic | Does it wrong. | everything | killed | 2 requirements |  |" in page
-    assert "| AA-1 | MUST | one |  |" in page
+    assert "| three | Does it wrong. | AA-2 (blocked) | killed | AA-1 | 1 |" in page
+    assert "| AA-1 | MUST | one | three |" in page
     assert "| AA-2 | MUST | **none** | one |" in page
-    assert "1 of 2 MUST requirements have a killer; 2 of 3 faults are killed." in page
+    assert "1 of 2 MUST requirements have a killer; 3 of 4 faults are killed." in page
     assert "AA-2 has no killer" in page
 
 
@@ -155,15 +161,36 @@ def test_there_is_no_simulator() -> None:
         faults_of(["no-such-command-here"], frozenset())
 
 
-def test_the_command_tells_killed_from_survived(cli: Any) -> None:
-    words = ["matrix", "--quick", "--", sys.executable, FAKE]
-    done = cli(*words)
+def test_the_command_tells_killed_from_survived_and_keeps_its_trials(
+    cli: Any, tmp_path: Path
+) -> None:
+    words, simulator = ["matrix", "--quick", "--trials", "kept"], ["--", sys.executable, FAKE]
+    done = cli(*words, *simulator)
     assert done.returncode == 1, done.stdout + done.stderr
     fates = {tuple(line.split()[:2]) for line in done.stdout.splitlines()}
     assert ("killed", "empty-list") in fates
     assert ("survived", "no-fault-at-all") in fates
     assert "no-fault-at-all survived: LIST-1 holds with it" in done.stdout
     assert "2 of 3 faults are killed." in done.stdout
+
+    folder = tmp_path / "kept"
+    found = saved(folder)
+    assert set(found) == {"", *FAULTS}
+    for trial in found.values():
+        save(trial, tmp_path / "again")
+    assert saved(tmp_path / "again") == found
+
+    # One is tried again, the others are taken from there.
+    (folder / "empty-list.json").unlink()
+    done = cli(*words, "--missing", "--page", "page.md", *simulator)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "no fault:" not in done.stdout
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert all(f"| {name} | " in page for name in FAULTS)
+    (folder / "never-unknown.json").unlink()
+    done = cli(*words, "--fault", "empty-list", "--page", "other.md", *simulator)
+    assert (done.returncode, (tmp_path / "other.md").exists()) == (2, False)
+    assert "only written when all faults are tried" in done.stderr
 
 
 def test_usage_errors_of_the_command(cli: Any) -> None:

@@ -1,12 +1,23 @@
 """The OpenAPI document itself: whole, legal and linked."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
+from hypothesis import given
+from hypothesis import strategies as st
 
 from halogen_conformance.drivers.sse import SseEvent
-from halogen_conformance.schema import PATHS, check_body, check_event, document, validate
+from halogen_conformance.schema import (
+    PATHS,
+    _fits,
+    _validator,
+    check_body,
+    check_event,
+    document,
+    validate,
+)
 
 
 def _walk(value: Any) -> Iterator[dict[str, Any]]:
@@ -90,6 +101,29 @@ def test_events_outside_the_table_pass_and_data_that_is_no_json_is_left_to_the_f
     for data in ('{"type": "ping"}', '{"type": 3}', "[1]", "{", "[DONE]", None):
         assert check_event("messages", SseEvent(data), "event") == []
     assert check_event("chat", SseEvent("[1]"), "event") != []
+
+
+SEEDS = (
+    {"model": "m", "messages": [{"role": "user", "content": "a"}], "max_tokens": 4, "stop": ["b"]},
+    {"error": {"message": "m", "type": "t", "param": None, "code": None}},
+    {"object": "list", "data": [{"name": "n", "tokens": 1}], "max_handles": 8, "ttl_s": 600},
+)
+LEAVES: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 0, -1, 2.0, 10**400, "", "user", "\ud800", [], {}, ["a"]]
+)
+
+
+@given(st.sampled_from(SEEDS), LEAVES, st.data())
+def test_the_quick_look_and_the_thorough_one_agree(
+    seed: dict[str, Any], leaf: Any, data: st.DataObject
+) -> None:
+    value = copy.deepcopy(seed)
+    nodes = [*_walk(value)]
+    node = data.draw(st.sampled_from(nodes))
+    node[data.draw(st.sampled_from([*node, "new"]))] = leaf
+    for name in ("ChatRequest", "MessagesRequest", "ResponsesRequest", "OpenAIError", "HandleList"):
+        pointer = f"#/components/schemas/{name}"
+        assert _fits(pointer, value) <= _validator(pointer).is_valid(value)
 
 
 def test_messages_of_problems_are_short() -> None:

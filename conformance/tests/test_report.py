@@ -10,6 +10,7 @@ import json
 import os
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,13 +18,15 @@ import pytest
 from rich.console import Console
 
 from halogen_conformance.console import Live, show
-from halogen_conformance.events import Event
+from halogen_conformance.events import Check, Event, RequirementListed
 from halogen_conformance.report import html, junit, results, summary
 from halogen_conformance.report.markup import Markup, prose, tag, void
 from halogen_conformance.report.summary import plain
+from halogen_conformance.report.wording import observed
 from halogen_conformance.report.write import write
-from halogen_conformance.run import Run, collect
+from halogen_conformance.run import Result, Run, collect
 from halogen_conformance.stream import read_lines
+from halogen_conformance.verdict import Level, Outcome, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -79,6 +82,16 @@ def test_console(run: Run, events: list[Event]) -> None:
     text = "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
     assert "\x1b" not in text
     same_as_golden("console.txt", text)
+
+
+def test_the_console_prints_some_scripts_or_says_where_they_are(run: Run, tmp_path: Path) -> None:
+    failing = [one for one in run.results if one.row.id == "FROM-5"] * 5
+    for folder, printed, named in ((None, 3, 0), (tmp_path, 0, 5)):
+        out = io.StringIO()
+        console = Console(file=out, width=100, markup=False)
+        show(console, replace(run, results=tuple(failing)), folder)
+        assert out.getvalue().count("#!/bin/sh") == printed
+        assert out.getvalue().count(f"sh {folder}/repro/FROM-5.sh") == named
 
 
 def test_a_terminal_gets_a_moving_line_that_goes_away(events: list[Event]) -> None:
@@ -142,6 +155,28 @@ def test_junit_counts_add_up(run: Run) -> None:
     assert root.find(".//testcase[@classname='LIFE.LIFE-1']/skipped") is not None  # known
     assert root.find(".//testcase[@name='baseline']/failure[@type='STALE']") is not None
     assert root.find(".//testcase[@classname='FROM.FROM-10']/skipped") is not None  # no test ran
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        (("held",), "as written"),
+        # What a server does not offer is no difference, and not its words for one.
+        (("held", "not offered"), "as written"),
+        (("missed", "held", "not offered"), "differs: saw missed"),
+        (("blocked", "not offered"), "could not be seen: because blocked"),
+        (("missed", "blocked"), "differs: saw missed; could not be seen: because blocked"),
+    ],
+)
+def test_what_an_ours_row_showed(outcomes: tuple[str, ...], said: str) -> None:
+    row = RequirementListed("AA-1", Level.OURS, "AA", "S.")
+    words = {"missed": ("saw missed", "")}
+    checks = [
+        Check("t", "AA-1", Outcome(one), Verdict.INFO, actual=actual, reason=reason)
+        for one in outcomes
+        for actual, reason in [words.get(one, ("", f"because {one}"))]
+    ]
+    assert observed(Result(row, Verdict.INFO, tuple(checks))) == said
 
 
 def test_markup_escapes_what_is_not_markup() -> None:

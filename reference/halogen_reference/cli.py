@@ -3,6 +3,8 @@
 import argparse
 import sys
 
+import shtab
+
 from halogen_reference import __version__, settings
 from halogen_reference.engine.llama.engine import LlamaEngine, Size
 from halogen_reference.engine.llama.model import Model, ModelError
@@ -20,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the server until it is told to stop. Returns the exit code: 2 for a bad setting."""
     parser = argparse.ArgumentParser("halogen-reference", description=_ABOUT)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    shtab.add_argument_to(parser)
     parser.add_argument("--port", type=int, help="the port to listen on (HALOGEN_API_PORT)")
     options = parser.parse_args(arguments)
     if options.port is not None and not 0 <= options.port <= 65535:

@@ -1,14 +1,19 @@
-"""``halogen-simulator``: serve the sessions protocol without a model, list faults, run fleets."""
+"""``halogen-simulator``: serve the sessions protocol without a model, list faults, run fleets,
+play agents' traffic."""
 
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import shtab
+
 from halogen_reference import __version__
 from halogen_simulator.state import BYTES_PER_TOKEN
+from halogen_simulator.traffic import command as traffic
 
 if TYPE_CHECKING:
     from halogen_simulator.pace import Pace
@@ -24,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser("halogen-simulator", description=_ABOUT)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    shtab.add_argument_to(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _serve_arguments(commands.add_parser("serve", help="start a server", description=_SERVE))
     faults = commands.add_parser("faults", help="list the mistakes a server can be told to make")
@@ -31,10 +37,18 @@ def main(arguments: list[str] | None = None) -> int:
     faults.set_defaults(run=_faults)
     fleet = commands.add_parser("fleet", help="simulate many agents on one or many servers")
     # The fleet's libraries take longer to load than the server takes to start.
-    if given[:1] == ["fleet"]:
+    completing = "--print-completion" in given
+    if given[:1] == ["fleet"] or completing:
         command = import_module("halogen_simulator.fleet.command")
         command.add_arguments(fleet)
         fleet.set_defaults(run=command.run)
+    for name, (about, add) in traffic.COMMANDS.items():
+        add(commands.add_parser(name, help=about))
+    harness = commands.add_parser("harness", help="talk to any server as an agent program does")
+    if given[:1] == ["harness"] or completing:
+        command = import_module("halogen_simulator.harness.cli")
+        command.add_arguments(harness)
+        harness.set_defaults(run=command.run)
     options = parser.parse_args(given)
     run: Callable[[argparse.Namespace], int] = options.run
     return run(options)
@@ -49,6 +63,7 @@ def _serve_arguments(parser: argparse.ArgumentParser) -> None:
     add("--script", type=Path, metavar="FILE", help="what to answer to which turn (YAML or JSON)")
     add("--fault", metavar="ID", help="make one mistake on purpose; 'faults' lists them")
     add("--test-controls", action="store_true", help="offer POST /simulator/clock and the like")
+    add("--slots", type=_at_least_one, metavar="N", help="replies at once (HALOGEN_KV_SLOTS)")
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument(
         "--profile", metavar="NAME|FILE", help="take the time a measured server takes, or 'none'"
@@ -73,6 +88,8 @@ def _serve(options: argparse.Namespace) -> int:
         return _wrong(f"there is no fault {options.fault!r}; 'halogen-simulator faults' lists them")
     try:
         chosen = reading.read()
+        if options.slots:  # a simulated machine may be larger than any real one
+            chosen = replace(chosen, slots=options.slots)
         character = Character(
             seed=options.seed,
             reply_words=options.reply_words,

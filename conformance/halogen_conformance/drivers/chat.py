@@ -13,7 +13,14 @@ from halogen_conformance.drivers.conversation import (
     Turn,
     User,
 )
-from halogen_conformance.drivers.driver import DEFAULTS, Fold, Options, Request
+from halogen_conformance.drivers.driver import (
+    DEFAULTS,
+    Fold,
+    Options,
+    Request,
+    answering,
+    choosing,
+)
 from halogen_conformance.drivers.reading import (
     Notes,
     items,
@@ -27,6 +34,8 @@ from halogen_conformance.drivers.spelling import PLAIN, Spelling, respell_argume
 from halogen_conformance.drivers.usage import FINISH_WORDS, openai_usage
 
 PATH = "/v1/chat/completions"
+
+_NAMES = {name: name for name in ("max_tokens", "temperature", "seed", "stop", "stream")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,12 @@ class ChatDriver:
                 }
                 for tool in conversation.tools
             ]
-        body |= _limits(options)
+        body |= answering(options, _NAMES)
+        if options.n != 1:
+            body["n"] = options.n
+        if options.stream:
+            body["stream_options"] = {"include_usage": True}
+        body |= choosing(options, {"type": "function", "function": {"name": options.tool_choice}})
         if spelling.null_fields:
             body |= {key: None for key in ("stop", "tool_choice", "seed") if key not in body}
         return Request("POST", PATH, body=body | options.extra, route=self.route)
@@ -89,27 +103,6 @@ class ChatDriver:
         notes = Notes()
         error = openai_error(body, notes)
         return Reply(error=error, finish=Finish.FAILED, problems=tuple(notes.found))
-
-
-def _limits(options: Options) -> dict[str, Json]:
-    body: dict[str, Json] = {}
-    if options.max_tokens is not None:
-        body["max_tokens"] = options.max_tokens
-    if options.temperature is not None:
-        body["temperature"] = options.temperature
-    if options.seed is not None:
-        body["seed"] = options.seed
-    if options.stop:
-        body["stop"] = list(options.stop)
-    if options.n != 1:
-        body["n"] = options.n
-    if options.stream:
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
-    if options.tool_choice in ("none", "auto", "required"):
-        body["tool_choice"] = options.tool_choice
-    elif options.tool_choice is not None:
-        body["tool_choice"] = {"type": "function", "function": {"name": options.tool_choice}}
-    return body
 
 
 def _message(turn: Turn, spelling: Spelling) -> dict[str, Json]:

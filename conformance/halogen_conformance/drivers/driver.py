@@ -1,5 +1,6 @@
 """What every route's driver offers, and what a request asks for beyond its conversation."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -37,6 +38,25 @@ class Options:
 
 
 DEFAULTS = Options()
+
+
+def answering(options: Options, names: Mapping[str, str]) -> dict[str, Json]:
+    """The fields of a body that say how to answer. ``names``: field of Options to its name on the
+    route; what is not asked for is left out, and so is what the route has no name for."""
+    asked = {name: getattr(options, field) for field, name in names.items()}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asked.items()
+        if value is not None and value is not False and value != ()
+    }
+
+
+def choosing(options: Options, named: Json) -> dict[str, Json]:
+    """``tool_choice`` as the OpenAI routes have it. ``named``: how the one tool is written."""
+    if options.tool_choice is None:
+        return {}
+    word = options.tool_choice in ("none", "auto", "required")
+    return {"tool_choice": options.tool_choice if word else named}
 
 
 @dataclass(frozen=True, slots=True)

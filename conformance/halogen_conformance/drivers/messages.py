@@ -13,7 +13,7 @@ from halogen_conformance.drivers.conversation import (
     Turn,
     User,
 )
-from halogen_conformance.drivers.driver import DEFAULTS, Fold, Options, Request
+from halogen_conformance.drivers.driver import DEFAULTS, Fold, Options, Request, answering
 from halogen_conformance.drivers.messages_stream import MessagesFold
 from halogen_conformance.drivers.reading import (
     Notes,
@@ -31,6 +31,9 @@ PATH = "/v1/messages"
 COUNT_PATH = "/v1/messages/count_tokens"
 ANTHROPIC_VERSION = ("anthropic-version", "2023-06-01")
 
+_NAMES = {"stop": "stop_sequences"} | {
+    name: name for name in ("max_tokens", "temperature", "stream")
+}
 _TOOL_CHOICES = {"none": "none", "auto": "auto", "required": "any"}
 
 
@@ -43,13 +46,7 @@ class MessagesDriver:
         self, conversation: Conversation, options: Options = DEFAULTS, spelling: Spelling = PLAIN
     ) -> Request:
         body = _prompt(conversation, options, spelling)
-        body["max_tokens"] = 1024 if options.max_tokens is None else options.max_tokens
-        if options.temperature is not None:
-            body["temperature"] = options.temperature
-        if options.stop:
-            body["stop_sequences"] = list(options.stop)
-        if options.stream:
-            body["stream"] = True
+        body |= {"max_tokens": 1024} | answering(options, _NAMES)
         return Request("POST", PATH, (ANTHROPIC_VERSION,), body | options.extra, self.route)
 
     def count_request(

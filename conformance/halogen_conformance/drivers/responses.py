@@ -11,7 +11,14 @@ from halogen_conformance.drivers.conversation import (
     Turn,
     User,
 )
-from halogen_conformance.drivers.driver import DEFAULTS, Fold, Options, Request
+from halogen_conformance.drivers.driver import (
+    DEFAULTS,
+    Fold,
+    Options,
+    Request,
+    answering,
+    choosing,
+)
 from halogen_conformance.drivers.reading import Notes, mapping, openai_error
 from halogen_conformance.drivers.reply import Finish, Reply
 from halogen_conformance.drivers.responses_output import read_response
@@ -19,6 +26,10 @@ from halogen_conformance.drivers.responses_stream import ResponsesFold
 from halogen_conformance.drivers.spelling import PLAIN, Spelling, respell_arguments
 
 PATH = "/v1/responses"
+
+_NAMES = {"max_tokens": "max_output_tokens"} | {
+    name: name for name in ("temperature", "seed", "stop", "stream")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,9 @@ class ResponsesDriver:
                 }
                 for tool in conversation.tools
             ]
-        body |= _limits(options)
+        # Nothing is stored on the server's side: the whole history travels, as Codex does it.
+        body |= {"store": False} | answering(options, _NAMES)
+        body |= choosing(options, {"type": "function", "name": options.tool_choice})
         if spelling.null_fields:
             absent = ("tool_choice", "metadata", "previous_response_id", "reasoning")
             body |= {key: None for key in absent if key not in body}
@@ -66,26 +79,6 @@ class ResponsesDriver:
         notes = Notes()
         error = openai_error(body, notes)
         return Reply(error=error, finish=Finish.FAILED, problems=tuple(notes.found))
-
-
-def _limits(options: Options) -> dict[str, Json]:
-    # Nothing is stored on the server's side: the whole history travels, as Codex does it.
-    body: dict[str, Json] = {"store": False}
-    if options.max_tokens is not None:
-        body["max_output_tokens"] = options.max_tokens
-    if options.temperature is not None:
-        body["temperature"] = options.temperature
-    if options.seed is not None:
-        body["seed"] = options.seed
-    if options.stop:
-        body["stop"] = list(options.stop)
-    if options.stream:
-        body["stream"] = True
-    if options.tool_choice in ("none", "auto", "required"):
-        body["tool_choice"] = options.tool_choice
-    elif options.tool_choice is not None:
-        body["tool_choice"] = {"type": "function", "name": options.tool_choice}
-    return body
 
 
 def _items(turn: Turn, spelling: Spelling) -> list[dict[str, Json]]:

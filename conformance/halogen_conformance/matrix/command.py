@@ -16,7 +16,7 @@ from halogen_conformance.console import terminal
 from halogen_conformance.matrix.fault import Fault, NoSimulator, faults_of
 from halogen_conformance.matrix.judge import Fate, Judged, Verdicts, judge
 from halogen_conformance.matrix.page import render
-from halogen_conformance.matrix.trial import Trial, run_trial
+from halogen_conformance.matrix.trial import Trial, run_trial, save, saved
 from halogen_conformance.requirements import load
 from halogen_conformance.verdict import Exit
 
@@ -34,6 +34,11 @@ class Wanted:
     """Try with each fault only the rows it names: quick, and blind to what falls unnamed."""
     jobs: int = 1
     page: str = ""
+    missing: bool = False
+    """Only those of which no trial is in the folder: goes on where a run was ended."""
+    trials: str = ""
+    """A folder that trials are written to; those of faults that are not tried now are taken from
+    there."""
 
 
 def default_simulator() -> tuple[str, ...]:
@@ -56,9 +61,17 @@ def run_matrix(wanted: Wanted) -> int:
         names = ", ".join(sorted(strange))
         print(f"halogen-conformance matrix: there is no fault {names}", file=sys.stderr)
         return int(Exit.USAGE)
-    chosen = [fault for fault in known if not wanted.faults or fault.id in wanted.faults]
-    clean, judged = _try_all(console, simulator, chosen, wanted)
-    whole = len(chosen) == len(known)
+    found = saved(Path(wanted.trials)) if wanted.trials else {}
+    chosen = [
+        fault
+        for fault in known
+        if not (wanted.missing and fault.id in found)
+        and (not wanted.faults or fault.id in wanted.faults)
+    ]
+    tried = found | _try_all(console, simulator, chosen, wanted, clean="" not in found)
+    clean = tried.pop("")
+    judged = [judge(fault, tried[fault.id], table) for fault in known if fault.id in tried]
+    whole = len(judged) == len(known)
     verdicts = Verdicts(table, clean, judged, whole=whole, quick=wanted.quick)
     _show(console, verdicts)
     if wanted.page:
@@ -72,26 +85,32 @@ def run_matrix(wanted: Wanted) -> int:
 
 
 def _try_all(
-    console: Console, simulator: Sequence[str], chosen: Sequence[Fault], wanted: Wanted
-) -> tuple[Trial, list[Judged]]:
-    table = load()
+    console: Console, simulator: Sequence[str], chosen: Sequence[Fault], wanted: Wanted, clean: bool
+) -> dict[str, Trial]:
+    """Trials by fault; that without a fault is called "". ``clean``: it is needed in any case."""
+    table, folder = load(), Path(wanted.trials) if wanted.trials else None
+    found: dict[str, Trial] = {}
+    named = sorted({row for fault in chosen for row in fault.breaks}) if wanted.quick else ()
 
-    def clean() -> Trial:
-        only = sorted({row for fault in chosen for row in fault.breaks}) if wanted.quick else ()
-        trial = run_trial(simulator, "", only=only)
-        console.print(f"no fault: exit code {trial.code}, {trial.seconds:.0f} s", highlight=False)
+    def run(fault: str, only: Sequence[str]) -> Trial:
+        trial = run_trial(simulator, fault, only=only)
+        if folder:
+            save(trial, folder)
         return trial
 
-    def one(fault: Fault) -> Judged:
-        trial = run_trial(simulator, fault.id, only=fault.breaks if wanted.quick else ())
-        found = judge(fault, trial, table)
-        _show_one(console, found)
-        return found
+    def without() -> None:
+        trial = found[""] = run("", named)
+        console.print(f"no fault: exit code {trial.code}, {trial.seconds:.0f} s", highlight=False)
+
+    def one(fault: Fault) -> None:
+        found[fault.id] = run(fault.id, fault.breaks if wanted.quick else ())
+        _show_one(console, judge(fault, found[fault.id], table))
 
     with ThreadPoolExecutor(wanted.jobs) as pool:
-        first = pool.submit(clean)
-        judged = list(pool.map(one, chosen))
-    return first.result(), judged
+        if clean or not (wanted.faults or wanted.missing):
+            pool.submit(without)
+        list(pool.map(one, chosen))
+    return found
 
 
 def _show_one(console: Console, one: Judged) -> None:

@@ -16,7 +16,7 @@ class Fate(Enum):
     """What became of a fault."""
 
     KILLED = "killed"
-    """The row it is made for was missed."""
+    """The row it is made for was missed, or blocked by another that it names."""
     SURVIVED = "survived"
     BROKE_US = "no verdict"
     """The suite came to no verdict: its own error, or no end."""
@@ -35,12 +35,19 @@ class Judged:
     def is_red(self) -> bool:
         return self.fate is not Fate.KILLED or bool(self.unnamed)
 
+    @property
+    def is_missed(self) -> bool:
+        """The row it is made for was truly missed. Floors are made for no row."""
+        return not self.fault.is_floor and self.fault.aim in self.trial.missed()
+
 
 def judge(fault: Fault, trial: Trial, table: Table) -> Judged:
     """Hold one trial against what its fault says it breaks.
 
-    A row that is BLOCKED did not fall: it says itself that something else did. A row of level
-    OURS says nothing about other servers, so it may differ as it likes.
+    A row that the fault names is noticed when it is missed and when it is BLOCKED: a mistake may
+    break so much that its own test never gets to its question. A row that is not named falls only
+    when it is missed: a BLOCKED one says itself that something else fell. A row of level OURS says
+    nothing about other servers, so it may differ as it likes.
     """
     missed = trial.missed()
     # Rows that are only reported make no verdict, and still say what was seen.
@@ -54,13 +61,15 @@ def judge(fault: Fault, trial: Trial, table: Table) -> Judged:
     unnamed = tuple(row for row in table.ids if row in (missed & judged) - set(fault.breaks))
     # A fault that ends the server is noticed, too; the verdict then is that it died.
     dead = trial.code == int(Exit.TARGET_LOST)
-    fate = Fate.KILLED if fault.aim in missed or dead else Fate.SURVIVED
+    noticed = fault.aim in missed | trial.blocked()
+    fate = Fate.KILLED if noticed or dead else Fate.SURVIVED
     return Judged(fault, trial, fate, unnamed)
 
 
 def unkilled(judged: Iterable[Judged], table: Table) -> tuple[str, ...]:
-    """MUST rows that no fault made for them proves to be guarded. Excluded rows need no guard."""
-    killed = {one.fault.aim for one in judged if one.fate is Fate.KILLED and not one.fault.is_floor}
+    """MUST rows that no fault made for them makes fail: a row that was only blocked has not shown
+    that it can fail at all. Excluded rows need no guard."""
+    killed = {one.fault.aim for one in judged if one.is_missed}
     return tuple(
         row.id
         for row in table.rows
@@ -97,9 +106,7 @@ class Verdicts:
             lines.append(f"without a fault: exit code {self.clean.code}, {falls}")
         for one in self.judged:
             if one.fate is Fate.SURVIVED:
-                aim = one.fault.aim
-                state = "is only blocked by" if aim in one.trial.blocked() else "holds with"
-                lines.append(f"{one.fault.id} survived: {aim} {state} it")
+                lines.append(f"{one.fault.id} survived: {one.fault.aim} holds with it")
             elif one.fate is Fate.BROKE_US:
                 lines.append(f"{one.fault.id}: no verdict, {one.trial.trouble}")
             for row in one.unnamed:

@@ -11,9 +11,11 @@ _HEAD = """\
 
 Does the suite notice? The simulator can be told to make one mistake, a *fault*. Each line below is
 a run of {run} against the simulator with one fault. A fault is
-**killed** when the requirement it is made for is missed. Requirements named beside it may fall
-with it; one that falls unnamed would be the suite accusing a server of something it did not do, and
-is red. A requirement that is only *blocked* has said itself that another failed first.
+**killed** when the requirement it is made for is missed, or is *blocked*: its test found that
+another requirement it builds on had failed first. Requirements named beside it may fall with it;
+one that is missed without being named would be the suite accusing a server of something it did not
+do, and is red. Each MUST requirement has a fault with which it is truly missed, not only blocked:
+its killer.
 """
 _WHOLE = "the whole suite (fuzzing left out)"
 _QUICK = "the requirements it names (`--quick`: nothing else could fall)"
@@ -47,6 +49,8 @@ def _by_fault(verdicts: Verdicts) -> str:
     for one in verdicts.judged:
         fault, missed = one.fault, one.trial.missed()
         aim = f"{fault.aim}" if not fault.is_floor else "everything"
+        if not fault.is_floor and fault.aim in one.trial.blocked():
+            aim += " (blocked)"
         others = [] if fault.is_floor else [row for row in fault.breaks[1:] if row in missed]
         with_it = ", ".join([*others, *(f"**{row}**" for row in one.unnamed)])
         if fault.is_floor:
@@ -70,7 +74,7 @@ def _by_requirement(verdicts: Verdicts) -> str:
     ]
     aimed = [one for one in verdicts.judged if not one.fault.is_floor]
     for row in verdicts.table.rows:
-        own = [one.fault.id for one in aimed if one.fault.aim == row.id and one.fate is Fate.KILLED]
+        own = [one.fault.id for one in aimed if one.fault.aim == row.id and one.is_missed]
         also = [
             one.fault.id
             for one in aimed

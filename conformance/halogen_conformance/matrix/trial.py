@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from halogen_conformance.target.settings import GOVERNED
 from halogen_conformance.verdict import Exit, Outcome
 
 MISSED, BLOCKED = Outcome.MISSED.value, Outcome.BLOCKED.value
-_SERVE = ("serve", "--port", "{port}", "--token-s", "0.002")
-# Room for several conversations of every test: here the cap is to make room, never the memory.
-_ROOM = {"HALOGEN_KV_POOL_POSITIONS": "400000"}
+_NO_FAULT = "no-fault"
+# Replies take a moment, so that some can be left in the middle and some outlive their name.
+_SERVE = ("serve", "--port", "{port}", "--token-s", "0.001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def run_trial(
         try:
             ran = subprocess.run(
                 command,
-                env=_ROOM | kept,
+                env=kept,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -76,6 +76,25 @@ def run_trial(
             said = (ran.stdout.strip().splitlines() or ["nothing said"])[-1]
             return Trial(fault, ran.returncode, took, trouble=f"no results: {said}")
     return read(fault, results, took)
+
+
+def save(trial: Trial, folder: Path) -> None:
+    """Write a trial down. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = asdict(trial) | {"rows": {row: sorted(found) for row, found in trial.rows.items()}}
+    path = folder / f"{trial.fault or _NO_FAULT}.json"
+    path.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+def saved(folder: Path) -> dict[str, Trial]:
+    """The trials in a folder, by fault. Raises OSError, ValueError or TypeError for other files."""
+    found = {}
+    for path in folder.glob("*.json"):
+        kept = json.loads(path.read_text("utf-8"))
+        kept["rows"] = {row: frozenset(outcomes) for row, outcomes in kept["rows"].items()}
+        kept["tests"] = {row: tuple(names) for row, names in kept["tests"].items()}
+        found[kept["fault"]] = Trial(**kept)
+    return found
 
 
 def read(fault: str, results: Mapping[str, Any], seconds: float = 0.0) -> Trial:

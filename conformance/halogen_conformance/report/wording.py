@@ -34,12 +34,21 @@ def told(check: Check) -> list[tuple[str, str]]:
 
 
 def observed(result: Result) -> str:
-    """What an OURS row showed: whether the target does as written, and what it did instead."""
-    differing = [check for check in result.checks if check.outcome is not Outcome.HELD]
-    if not differing:
-        return "as written"
-    seen = dict.fromkeys(check.actual or check.reason for check in differing)
-    return "differs: " + "; ".join(text for text in seen if text)
+    """What an OURS row showed: whether the target does as written, and what it did instead. What
+    it does not offer is listed elsewhere and no difference."""
+    parts = []
+    for how, outcomes in _DIFFERENT.items():
+        seen = [check for check in result.checks if check.outcome in outcomes]
+        texts = dict.fromkeys(check.actual or check.reason for check in seen)
+        if seen:
+            parts.append(f"{how}: " + "; ".join(text for text in texts if text))
+    return "; ".join(parts) or "as written"
+
+
+_DIFFERENT = {
+    "differs": (Outcome.MISSED, Outcome.DIED, Outcome.BROKEN),
+    "could not be seen": (Outcome.BLOCKED,),
+}
 
 
 @dataclass(frozen=True, slots=True)

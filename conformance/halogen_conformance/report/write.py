@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from halogen_conformance.report import html, junit, results, summary
-from halogen_conformance.run import Run
+from halogen_conformance.run import Result, Run
 from halogen_conformance.verdict import Outcome
 
 STREAM = "events.ndjson"
@@ -25,10 +25,15 @@ def save(path: Path, text: str) -> None:
         file.write(text)
 
 
+def script_name(result: Result) -> str:
+    """Where in the folder the script of a requirement is."""
+    return f"repro/{result.row.id}.sh"
+
+
 def _scripts(run: Run) -> dict[str, str]:
     """The curl scripts by file name: the first of each requirement that went wrong."""
     return {
-        f"repro/{result.row.id}.sh": next(check.repro for check in checks)
+        script_name(result): next(check.repro for check in checks)
         for result in run.results
         if (checks := [c for c in result.checks if c.repro and c.outcome is not Outcome.HELD])
     }

@@ -1,4 +1,4 @@
-"""What most tests build on, asked once for each server: where it fails, they are blocked by it.
+"""What most tests build on, asked once of each server: where it fails, they are blocked by it.
 
 Without these a server that gets one thing wrong would fail every row; with them it fails the row
 that is about that thing, and the report says what the others waited for.
@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
-from halogen_conformance.drivers import Driver
+from halogen_conformance.drivers import CHAT, Driver
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Assistant, Conversation, System, User
 from halogen_conformance.drivers.driver import Options
@@ -20,8 +20,9 @@ from halogen_conformance.suite.kept import SHORT, Kept, arranged_used, fresh, ke
 from halogen_conformance.suite.twin import arranged_twin, ask_twin
 from halogen_conformance.target.settings import Declared
 
-_shown: set[tuple[str, str, str, bool]] = set()
-"""What has been shown: what, and by which server (its address), route and way of answering."""
+_shown: dict[tuple[str, str, str, bool], str] = {}
+"""What has been asked: what, and by which server (its address), route and way of answering; with
+why it did not come about. A server that fails at the plainest is not asked two hundred times."""
 
 
 class _Plain:
@@ -52,8 +53,13 @@ def _once(
 ) -> None:
     key = (what, client.url, driver.route, options.stream)
     if key not in _shown:
-        show(_Plain(client, driver, options))
-        _shown.add(key)
+        try:
+            show(_Plain(client, driver, options))
+        except Blocked as blocked:
+            _shown[key] = str(blocked)
+            raise
+        _shown[key] = ""
+    arranged(not _shown[key], _shown[key])
 
 
 def arranged_fork(client: Client, driver: Driver, options: Options = SHORT) -> None:
@@ -172,6 +178,19 @@ def arranged_twins(
             arranged_twin(answer, twin, declared, "a plain used start")
 
     _once(f"twins of {forks}", client, driver, options, show)
+
+
+def arranged_listed(client: Client) -> None:
+    """Blocked unless the list names what was kept last (LIST-1): only then does a name that is
+    missing there mean anything."""
+
+    def show(plain: _Plain) -> None:
+        name = plain.name()
+        plain.keep(fresh(name), name)
+        handles = plain.client.names()
+        arranged(handles is not None and handles.has(name), "the list does not name what is kept")
+
+    _once("listed", client, CHAT, SHORT, show)
 
 
 def arranged_cheap(client: Client, driver: Driver, options: Options = SHORT) -> None:

@@ -15,9 +15,10 @@ from typing import Any
 from halogen_conformance.drivers import MESSAGES
 from halogen_conformance.drivers.answer import Answer, read
 from halogen_conformance.drivers.client import STAY, Client, Leave
-from halogen_conformance.drivers.driver import Header, Request
+from halogen_conformance.drivers.driver import Header, Options, Request
 from halogen_conformance.drivers.exchange import Exchange
 from halogen_conformance.outcomes import arranged, expect
+from halogen_conformance.suite.basics import arranged_cheap
 
 Message = dict[str, Any]
 Body = dict[str, Any]
@@ -200,6 +201,26 @@ class Thread:
     def resumed(self) -> Thread:
         """The same thread in another client program, with the history as it is now."""
         return replace(self, messages=copy.deepcopy(self.messages))
+
+
+_mapped: set[tuple[str, bool]] = set()
+"""Servers (by address) that were seen to map, with the line put first in system and without."""
+
+
+def arranged_mapping(client: Client, *, lines: bool = True) -> None:
+    """Blocked unless the plainest thread goes on from its own state (MAP-1), on a server whose
+    starts are cheap (FROM-7): cost is all that these tests can see."""
+    arranged_cheap(client, MESSAGES, Options(stream=True))
+    if (client.url, lines) in _mapped:
+        return
+    thread = Thread(client, new_session())
+    plain = {} if lines else {"system": [text(thread.system)]}
+    for number in range(3):
+        known = thread.size
+        answer = thread.ask(f"Question {number}.", **plain)
+        goes_on = not known or cheap(answer, known)
+        arranged(goes_on, f"a plain thread does not go on from its own state: {answer.story}")
+    _mapped.add((client.url, lines))
 
 
 def post(client: Client, body: Body, headers: tuple[Header, ...], *, leave: Leave = STAY) -> Answer:

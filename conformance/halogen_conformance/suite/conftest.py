@@ -16,7 +16,7 @@ from halogen_conformance.outcomes import NotOffered
 from halogen_conformance.plugin import ORDER
 from halogen_conformance.recorder import Recorder
 from halogen_conformance.repro import USE
-from halogen_conformance.suite.claude_code import Thread, new_session
+from halogen_conformance.suite.claude_code import Thread, arranged_mapping, new_session
 from halogen_conformance.suite.own_server import OwnServers
 from halogen_conformance.target import CommandTarget, Server, Settings, Target, UrlTarget
 from halogen_conformance.target.settings import Declared
@@ -120,8 +120,8 @@ def driver(route: str) -> Driver:
 
 @pytest.fixture
 def options(streaming: bool) -> Options:
-    """Options that stream as the test's parameters say."""
-    return Options(stream=streaming)
+    """Options for a short reply that streams as the test's parameters say."""
+    return Options(max_tokens=6, stream=streaming)
 
 
 @pytest.fixture
@@ -141,6 +141,12 @@ def hints() -> bool:
 def main(client: Client, hints: bool) -> Thread:
     """The main conversation of a new session of Claude Code."""
     return Thread(client, new_session(), hints=hints)
+
+
+@pytest.fixture
+def mapping(client: Client) -> None:
+    """Blocks the test unless this server maps the plainest thread."""
+    arranged_mapping(client)
 
 
 @pytest.fixture

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
-from halogen_conformance.drivers import Driver
+from halogen_conformance.drivers import CHAT, Driver
 from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Conversation
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import Blocked, arranged, expect, expect_equal
 
+Case = TypeVar("Case")
 NewName = Callable[[str], str]
 """The fixture `new_name`: makes names nobody else uses from a word to read."""
 
-SHORT = Options(max_tokens=8)
+SHORT = Options(max_tokens=5)
 """For requests of which only the outcome matters."""
 
 _RULES = (
@@ -25,12 +28,6 @@ _RULES = (
     "A recipe without salt goes back to the kitchen with a polite note.",
     "Clocks in the tower are wound by hand on the first day of a month.",
     "Whoever finds the blue lantern carries it home and lights it at dusk.",
-    "Letters from abroad are read aloud once and then filed by country.",
-    "The bridge bears one cart at a time, and carts with hay go first.",
-    "Geese may cross the road whenever they like; horses have to wait.",
-    "Every visitor signs the book with the date and one kind sentence.",
-    "Apples from the north wall are pressed, those from the south are eaten.",
-    "The choir practises in the barn when the roof of the chapel drips.",
 )
 _QUESTIONS = (
     "Count slowly from one to thirty in words.",
@@ -77,7 +74,7 @@ def fresh(name: str) -> Conversation:
 
 
 def long_history(name: str) -> Conversation:
-    """A new history of some 200 tokens: enough to tell whether it is read again."""
+    """A new history of some 120 tokens: enough to tell whether it is read again."""
     rules = " ".join(_RULES)
     return Conversation().system(f"{name} is your file. {rules}").user("Name one of these rules.")
 
@@ -125,6 +122,12 @@ def beginning(reply: str, share: float = 0.5) -> str:
     if not cuts:
         return ""
     return reply[: min(cuts, key=lambda at: abs(at - share * len(reply)))]
+
+
+def some(cases: Mapping[str, Case], driver: Driver) -> Iterable[tuple[str, Case]]:
+    """All cases on Chat Completions, the first two on the others: what is compared is the same
+    there, and only how it is read differs."""
+    return islice(cases.items(), None if driver.route == CHAT.route else 2)
 
 
 def said(answer: Answer) -> str:

@@ -12,7 +12,8 @@ from halogen_conformance.drivers.driver import Header, Options
 from halogen_conformance.drivers.messages import MessagesDriver
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
 from halogen_conformance.schema import check_exchange
-from halogen_conformance.suite.kept import SHORT, NewName, fresh, keep
+from halogen_conformance.suite.basics import arranged_forks
+from halogen_conformance.suite.kept import SHORT, NewName, fresh, keep, said
 from halogen_conformance.suite.listing import handles_of
 from halogen_conformance.suite.marks import needs, requirement, x3
 from halogen_conformance.target import Server
@@ -46,6 +47,7 @@ def almost(client: Client) -> dict[str, tuple[Header, ...]]:
 def test_nobody_gets_in_without_the_key(
     client: Client, driver: Driver, options: Options, new_name: NewName
 ) -> None:
+    arranged_forks(client, driver)
     kept = keep(client, driver, fresh(new_name("kept")), SHORT, new_name("kept"))
     bad = without_key(client)
     never = new_name("never")
@@ -65,7 +67,7 @@ def test_nobody_gets_in_without_the_key(
     handles = handles_of(client)
     expect(not handles.has(never), expected=f"no {never} in the list", actual=handles.body)
     true = client.ask(driver, kept.then("Next?"), SHORT, start=kept.name)
-    expect_equal("outcome with the key, afterwards", true.outcome, "used")
+    expect_equal("outcome with the key, afterwards", said(true), "used")
 
 
 @requirement("AUTH-1")
@@ -125,7 +127,7 @@ def test_every_key_of_several_opens_every_explicit_name(
 
     answer = replace(client, key=keys[1]).ask(CHAT, kept.then("And now?"), SHORT, start=name)
 
-    expect_equal("outcome with the second key", answer.outcome, "used")
+    expect_equal("outcome with the second key", said(answer), "used")
 
 
 @requirement("AUTH-3")

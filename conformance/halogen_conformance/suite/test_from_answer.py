@@ -50,8 +50,8 @@ SAMPLING: dict[str, Options] = {
     "a seed": Options(max_tokens=8, temperature=0.9, seed=11),
     "another limit": Options(max_tokens=3),
     "one token": Options(max_tokens=1),
-    "a stop string": Options(max_tokens=12, stop=("e",)),
-    "two stop strings": Options(max_tokens=12, stop=(" the", "a")),
+    "a stop string": Options(max_tokens=8, stop=("e",)),
+    "two stop strings": Options(max_tokens=8, stop=(" the", "a")),
 }
 
 

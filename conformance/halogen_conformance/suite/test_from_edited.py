@@ -19,7 +19,7 @@ from halogen_conformance.drivers.conversation import (
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import expect, expect_equal
 from halogen_conformance.suite.basics import arranged_forks
-from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, keep, said
+from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, keep, said, some
 from halogen_conformance.suite.marks import requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target.settings import Declared
@@ -182,13 +182,13 @@ def test_other_tools_make_another_history(
     true = kept.then("And a letter?")
     arranged_used(client.ask(driver, true, NO_CALL, start=name), "the true history")
 
-    for what, tools in TOOLS.items():
+    for what, tools in some(TOOLS, driver):
         edited = true.with_tools(*tools)
         # Without tools there is nothing to forbid.
         options = NO_CALL if tools else SHORT
         answer = client.ask(driver, edited, options, start=name)
         expect_equal(f"X-Halogen-From with {what}", said(answer), "unmatched")
-        expect_twin(answer, ask_twin(client, driver, edited, options), declared, f"with {what}")
+    expect_twin(answer, ask_twin(client, driver, edited, options), declared, f"with {what}")
 
     again = client.ask(driver, true, NO_CALL, start=name)
     expect_equal("X-Halogen-From for the true history, afterwards", said(again), "used")

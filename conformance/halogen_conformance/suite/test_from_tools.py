@@ -28,6 +28,7 @@ from halogen_conformance.suite.kept import (
     expect_unmatched,
     keep,
     said,
+    some,
 )
 from halogen_conformance.suite.marks import requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
@@ -104,11 +105,11 @@ def test_another_call_or_result_is_unmatched(
     true = kept.then("And tomorrow?")
     arranged_used(client.ask(driver, true, QUIET, start=name), "the true history")
 
-    for what, (index, turn) in CHANGED.items():
+    for what, (index, turn) in some(CHANGED, driver):
         edited = true.swap(index, turn)
         answer = client.ask(driver, edited, QUIET, start=name)
         expect_unmatched(f"a history with {what}", answer)
-        expect_twin(answer, ask_twin(client, driver, edited, QUIET), declared, f"with {what}")
+    expect_twin(answer, ask_twin(client, driver, edited, QUIET), declared, f"with {what}")
 
 
 def keep_a_call(client: Client, driver: Driver, options: Options, name: str) -> Kept:
@@ -120,7 +121,7 @@ def keep_a_call(client: Client, driver: Driver, options: Options, name: str) -> 
         .with_tools(WEATHER)
     )
     for choice in ("required", WEATHER.name):
-        calling = replace(options, max_tokens=96, tool_choice=choice)
+        calling = replace(options, max_tokens=64, tool_choice=choice)
         answer = client.ask(driver, history, calling, keep=name)
         if answer.ok and answer.reply.calls:
             return Kept(name, history.plus(answer.reply.turn(reasoning=True)), answer)

@@ -9,7 +9,7 @@ from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
 from halogen_conformance.recorder import Recorder
-from halogen_conformance.suite.basics import arranged_forks
+from halogen_conformance.suite.basics import arranged_forks, arranged_unknown
 from halogen_conformance.suite.kept import SHORT, NewName, arranged_used, fresh, keep, said
 from halogen_conformance.suite.marks import needs, requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
@@ -46,6 +46,7 @@ def test_a_name_that_has_expired_is_unknown(
     ttl = server.ttl_s
     arranged(ttl is not None, "the target's TTL is not known")
     assert ttl is not None
+    arranged_unknown(client, CHAT)
     name = new_name("expires")
     kept = keep(client, CHAT, fresh(name), SHORT, name)
     history = kept.then("And another one?")

@@ -9,8 +9,9 @@ from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.client import Client, together
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.drivers.sse import SseEvent
-from halogen_conformance.outcomes import arranged
-from halogen_conformance.suite.kept import Kept, NewName, fresh, keep, long_history
+from halogen_conformance.outcomes import NotOffered, arranged
+from halogen_conformance.suite.basics import arranged_difference, arranged_twins
+from halogen_conformance.suite.kept import SHORT, Kept, NewName, fresh, keep
 from halogen_conformance.suite.listing import handles_of
 from halogen_conformance.suite.marks import needs, requirement, x3
 from halogen_conformance.suite.twin import ask_twin, expect_twin
@@ -40,20 +41,20 @@ def test_released_while_in_use(
     declared: Declared,
 ) -> None:
     options = Options(max_tokens=LONG.max_tokens, stream=streaming)
-    for number in range(2):
-        name = new_name(f"plan-{number}")
-        kept = keep(client, driver, long_history(name), Options(), name)
-        twin = ask_twin(client, driver, kept.then(QUESTION), options)
+    arranged_twins(client, driver, declared, options)
+    name = new_name("plan")
+    kept = keep(client, driver, fresh(name), SHORT, name)
+    twin = ask_twin(client, driver, kept.then(QUESTION), options)
 
-        answer, *_ = together(
-            partial(_start, client, driver, kept, options),
-            partial(push_out, client, server, new_name, f"other-{number}"),
-        )
+    answer, *_ = together(
+        partial(_start, client, driver, kept, options),
+        partial(push_out, client, server, new_name, "other"),
+    )
 
-        # Whichever came first, the start or the release: the answer is the right one.
-        expect_twin(answer, twin, declared, f"(outcome {answer.outcome})")
-        push_out(client, server, new_name, f"more-{number}")
-        arranged(not handles_of(client).has(name), f"{name} did not lose its place")
+    # Whichever came first, the start or the release: the answer is the right one.
+    expect_twin(answer, twin, declared, f"(outcome {answer.outcome})")
+    push_out(client, server, new_name, "more")
+    arranged(not handles_of(client).has(name), f"{name} did not lose its place")
 
 
 @requirement("LIFE-6")
@@ -61,8 +62,25 @@ def test_released_while_in_use(
 def test_released_after_the_first_event(
     client: Client, server: Running, new_name: NewName, declared: Declared
 ) -> None:
-    kept = keep(client, CHAT, long_history(new_name("plan")), Options(), new_name("plan"))
-    twin = ask_twin(client, CHAT, kept.then(QUESTION), LONG)
+    arranged_twins(client, CHAT, declared, LONG)
+    # A reply that is over before the others are kept has been the latest use: it keeps its place.
+    for limit in (48, 400, 3000):
+        kept = keep(client, CHAT, fresh(new_name("plan")), SHORT, new_name("plan"))
+        options = Options(max_tokens=limit, stream=True)
+        twin = ask_twin(client, CHAT, kept.then(QUESTION), options)
+
+        answer = _pushed_out_meanwhile(client, server, new_name, kept, options)
+
+        arranged(answer.outcome == "used", f"a name just kept is not used: {answer.story}")
+        expect_twin(answer, twin, declared)
+        if not handles_of(client).has(kept.name):
+            return
+    raise NotOffered("its replies are over too soon for a name to go meanwhile")
+
+
+def _pushed_out_meanwhile(
+    client: Client, server: Running, new_name: NewName, kept: Kept, options: Options
+) -> Answer:
     seen: list[SseEvent] = []
 
     def on_event(event: SseEvent) -> bool:
@@ -71,18 +89,16 @@ def test_released_after_the_first_event(
         seen.append(event)
         return True
 
-    answer = client.ask(CHAT, kept.then(QUESTION), LONG, start=kept.name, on_event=on_event)
-
-    arranged(answer.outcome == "used", f"a name just kept is not used: {answer.story}")
-    arranged(not handles_of(client).has(kept.name), f"{kept.name} did not lose its place")
-    expect_twin(answer, twin, declared)
+    return client.ask(CHAT, kept.then(QUESTION), options, start=kept.name, on_event=on_event)
 
 
 @requirement("LIFE-6")
 @needs("cap")
 def test_replaced_while_in_use(client: Client, new_name: NewName, declared: Declared) -> None:
+    arranged_twins(client, CHAT, declared, LONG)
+    arranged_difference(client, CHAT)
     name = new_name("plan")
-    kept = keep(client, CHAT, long_history(name), Options(), name)
+    kept = keep(client, CHAT, fresh(name), SHORT, name)
     twin = ask_twin(client, CHAT, kept.then(QUESTION), LONG)
 
     for _ in range(2):
@@ -91,7 +107,7 @@ def test_replaced_while_in_use(client: Client, new_name: NewName, declared: Decl
             partial(_replace, client, name),
         )
         expect_twin(answer, twin, declared, f"(outcome {answer.outcome})")
-        keep(client, CHAT, long_history(name), Options(), name)
+        keep(client, CHAT, fresh(name), SHORT, name)
 
 
 def _start(client: Client, driver: Driver, kept: Kept, options: Options) -> Answer:

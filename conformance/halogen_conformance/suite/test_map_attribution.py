@@ -6,7 +6,7 @@ from typing import Any
 
 from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.outcomes import Blocked, arranged, expect, expect_equal
-from halogen_conformance.suite.claude_code import SLACK, Thread, cheap, text
+from halogen_conformance.suite.claude_code import SLACK, Thread, arranged_mapping, cheap, text
 from halogen_conformance.suite.marks import needs, requirement
 
 LINE = "x-anthropic-billing-header: cc_version=2.1.332.{0}; cc_entrypoint=cli; cch={0}; more={0};"
@@ -25,6 +25,7 @@ def size(thread: Thread, messages: list[dict[str, Any]], **fields: Any) -> int:
 @requirement("MAP-7")
 @needs("map")
 def test_a_line_that_differs_does_not_break_the_match(main: Thread) -> None:
+    arranged_mapping(main.client, lines=False)
     first = _turn(main, LINE.format("00a1b"))
     arranged(first.ok, f"the first turn was not answered: {first.story}")
 
@@ -75,6 +76,7 @@ def test_a_user_who_quotes_the_line_keeps_it(main: Thread) -> None:
 @requirement("MAP-7")
 @needs("map")
 def test_a_quoted_line_that_changes_is_another_history(main: Thread) -> None:
+    arranged_mapping(main.client, lines=False)
     quote = f"{LINE.format('a1')} " + "What does this line mean? " * 30
     main.system = "Be brief."
     main.ask(quote)

@@ -9,11 +9,13 @@ from dataclasses import replace
 
 import pytest
 
+from halogen_conformance.drivers import MESSAGES
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import FROM, KEEP, Header
 from halogen_conformance.outcomes import NotOffered, arranged, expect, expect_equal
+from halogen_conformance.suite.basics import arranged_listed
 from halogen_conformance.suite.claude_code import Thread, new_session
-from halogen_conformance.suite.kept import NewName
+from halogen_conformance.suite.kept import SHORT, NewName, fresh, said
 from halogen_conformance.suite.listing import listed_names
 from halogen_conformance.suite.marks import hinted, needs, requirement
 from halogen_conformance.target.target import Running
@@ -47,6 +49,7 @@ def guesses(session: str, agent: str | None) -> Iterator[str]:
 @requirement("MAP-5")
 @needs("map")
 def test_a_name_cannot_be_guessed_from_session_and_agent_id(main: Thread) -> None:
+    arranged_listed(main.client)
     before = listed_names(main.client)
     helper = main.subagent("a-guessed", system="You help. " * 40)
     for thread in (main, helper):
@@ -65,6 +68,7 @@ def test_a_name_cannot_be_guessed_from_session_and_agent_id(main: Thread) -> Non
 @requirement("MAP-5")
 @needs("keys")
 def test_two_keys_never_share_a_name(main: Thread, server: Running) -> None:
+    arranged_listed(main.client)
     other = other_key(main.client, server)
     before = listed_names(main.client)
     main.ask("First question.")
@@ -106,6 +110,7 @@ def test_a_mapped_name_does_not_open_for_another_key(main: Thread, server: Runni
 @requirement("MAP-6")
 @hinted
 def test_without_the_setting_no_name_appears(main: Thread, agent: str | None) -> None:
+    _arranged_silent(main.client)
     thread = main if agent is None else main.subagent(agent)
     before = listed_names(main.client)
 
@@ -120,6 +125,7 @@ def test_without_the_setting_no_name_appears(main: Thread, agent: str | None) ->
 @needs("map-off")
 @hinted
 def test_without_sessions_the_setting_makes_no_names(main: Thread) -> None:
+    _arranged_silent(main.client)
     answers = [main.ask(f"Question {number}.") for number in range(2)]
 
     for answer in answers:
@@ -130,6 +136,13 @@ def test_without_sessions_the_setting_makes_no_names(main: Thread) -> None:
         expected="no list, or an empty one",
         actual=names.body if names else "",
     )
+
+
+def _arranged_silent(client: Client) -> None:
+    """Blocked unless a request without any thread has no outcome: that is SWITCH's question."""
+    plain = client.ask(MESSAGES, fresh(new_session()), SHORT)
+    arranged(plain.ok, f"a request was not answered: {plain.story}")
+    arranged(plain.outcomes == (), f"a request without headers has an outcome: {plain.story}")
 
 
 @requirement("MAP-10")
@@ -143,7 +156,7 @@ def test_explicit_headers_win_over_the_mapping(main: Thread, new_name: NewName) 
     unknown = main.request(history, headers=((FROM, new_name("nobody")),))
     kept = main.request(history, headers=((KEEP, name),))
 
-    expect_equal("outcome of a From that nobody kept", unknown.outcome, "unknown")
+    expect_equal("outcome of a From that nobody kept", said(unknown), "unknown")
     expect(kept.ok, expected="an answer", actual=kept.story)
     expect_equal("new names", listed_names(main.client) - before, {name})
     main.goes_on("Second question.")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
 from halogen_conformance.drivers.client import together
 from halogen_conformance.outcomes import arranged, expect
 from halogen_conformance.suite.claude_code import Thread, cheap
 from halogen_conformance.suite.marks import hinted, needs, requirement
+
+pytestmark = pytest.mark.usefixtures("mapping")
 
 
 @requirement("MAP-4")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
+from halogen_conformance.drivers import MESSAGES
 from halogen_conformance.drivers.client import together
+from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import arranged, expect, expect_equal
+from halogen_conformance.suite.basics import arranged_cheap, arranged_listed
 from halogen_conformance.suite.claude_code import Thread, cheap, new_session
 from halogen_conformance.suite.listing import listed_names
 from halogen_conformance.suite.marks import hinted, needs, requirement
@@ -15,6 +20,7 @@ from halogen_conformance.suite.marks import hinted, needs, requirement
 @needs("map")
 @hinted
 def test_a_conversation_goes_on_from_its_own_state(main: Thread) -> None:
+    arranged_cheap(main.client, MESSAGES, Options(stream=True))
     first = main.ask("First question.")
     arranged(not cheap(first, main.size), "the first turn of a new session cost next to nothing")
 
@@ -25,6 +31,7 @@ def test_a_conversation_goes_on_from_its_own_state(main: Thread) -> None:
 @requirement("MAP-1")
 @needs("map")
 def test_a_subagent_goes_on_from_its_own_state(main: Thread) -> None:
+    arranged_cheap(main.client, MESSAGES, Options(stream=True))
     main.ask("First question.")
     helper = main.subagent("a-helper", system="You help. " * 80)
     helper.ask("Do your part.")
@@ -36,6 +43,8 @@ def test_a_subagent_goes_on_from_its_own_state(main: Thread) -> None:
 @requirement("MAP-1")
 @needs("map")
 def test_every_thread_has_a_name_of_its_own(main: Thread) -> None:
+    arranged_listed(main.client)
+    arranged_cheap(main.client, MESSAGES, Options(stream=True))
     before = listed_names(main.client)
     threads = [main, main.subagent("a-1"), main.subagent("a-2")]
     found = []
@@ -55,6 +64,7 @@ def test_every_thread_has_a_name_of_its_own(main: Thread) -> None:
 
 @requirement("MAP-2")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 def test_threads_that_take_turns(main: Thread) -> None:
     threads = _family(main)
 
@@ -65,6 +75,7 @@ def test_threads_that_take_turns(main: Thread) -> None:
 
 @requirement("MAP-2")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 def test_threads_that_run_at_once(main: Thread) -> None:
     threads = _family(main)
 
@@ -74,6 +85,7 @@ def test_threads_that_run_at_once(main: Thread) -> None:
 
 @requirement("MAP-2")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 def test_subagents_that_all_begin_at_once(main: Thread) -> None:
     main.ask("First question.")
     helpers = [main.subagent(f"a-{number}", system="You help. " * 80) for number in range(5)]
@@ -87,7 +99,9 @@ def test_subagents_that_all_begin_at_once(main: Thread) -> None:
 
 @requirement("MAP-2")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 def test_one_agent_id_in_two_sessions_is_two_threads(main: Thread) -> None:
+    arranged_listed(main.client)
     other = Thread(main.client, new_session(), hints=main.hints)
     before = listed_names(main.client)
     pair = [each.subagent("a-1", system=f"{each.session} " * 12) for each in (main, other)]
@@ -103,6 +117,7 @@ def test_one_agent_id_in_two_sessions_is_two_threads(main: Thread) -> None:
 
 @requirement("MAP-3")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 @hinted
 def test_a_fork_subagent_starts_from_its_parent(main: Thread) -> None:
     main.ask("First question.")
@@ -129,6 +144,7 @@ def test_a_fork_subagent_starts_from_its_parent(main: Thread) -> None:
 
 @requirement("MAP-3")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 def test_a_subagent_of_a_subagent_starts_from_that_one(main: Thread) -> None:
     main.ask("First question.")
     middle = main.subagent("a-middle", system="You help. " * 80)
@@ -142,6 +158,7 @@ def test_a_subagent_of_a_subagent_starts_from_that_one(main: Thread) -> None:
 
 @requirement("MAP-3")
 @needs("map")
+@pytest.mark.usefixtures("mapping")
 def test_a_subagent_that_repeats_nothing_starts_from_nothing(main: Thread) -> None:
     main.ask("First question.")
     stranger = main.subagent("a-stranger", system="Nothing of this was said before. " * 40)

@@ -12,7 +12,8 @@ from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.driver import FROM, KEEP, Header, Options
 from halogen_conformance.outcomes import arranged, expect, expect_equal
-from halogen_conformance.suite.kept import SHORT, Kept, NewName, fresh, keep
+from halogen_conformance.suite.basics import arranged_forks
+from halogen_conformance.suite.kept import SHORT, Kept, NewName, fresh, keep, said
 from halogen_conformance.suite.listing import handles_of, listed_names
 from halogen_conformance.suite.marks import requirement
 from halogen_conformance.suite.own_server import OwnServers
@@ -61,13 +62,14 @@ def expect_no_harm(answer: Answer, what: str) -> None:
 
 
 def arranged_neighbour(client: Client, new_name: NewName) -> Kept:
+    arranged_forks(client, CHAT)
     name = new_name("neighbour")
     return keep(client, CHAT, fresh(name), SHORT, name)
 
 
 def expect_neighbour(client: Client, neighbour: Kept) -> None:
     answer = client.ask(CHAT, neighbour.then("Still there?"), TINY, start=neighbour.name)
-    expect_equal("outcome of another name afterwards", answer.outcome, "used")
+    expect_equal("outcome of another name afterwards", said(answer), "used")
 
 
 @pytest.mark.parametrize("route", DRIVERS)
@@ -170,7 +172,7 @@ def test_valid_names_are_accepted(client: Client, new_name: NewName) -> None:
         expect_equal(
             f"X-Halogen-Keep of the answer for {name[:40]}", kept.answer.kept, ("accepted",)
         )
-        expect_equal(f"outcome of {name[:40]}", answer.outcome, "used")
+        expect_equal(f"outcome of {name[:40]}", said(answer), "used")
 
 
 @requirement("NAME-2")
@@ -181,7 +183,7 @@ def test_what_is_no_name_is_refused(client: Client) -> None:
 
         expect(answer.ok, expected=f"an answer as usual for {value[:20]!r}", actual=answer.story)
         expect_equal(f"X-Halogen-Keep for {value[:20]!r}", answer.kept, ("refused",))
-        expect_equal(f"outcome for {value[:20]!r}", answer.outcome, "unknown")
+        expect_equal(f"outcome for {value[:20]!r}", said(answer), "unknown")
     expect_equal("new names", listed_names(client) - before, set())
 
 
@@ -192,7 +194,7 @@ def test_case_counts(client: Client, new_name: NewName) -> None:
 
     answer = client.ask(CHAT, kept.then("And now?"), TINY, start=low.upper())
 
-    expect_equal("outcome of the name in capitals", answer.outcome, "unknown")
+    expect_equal("outcome of the name in capitals", said(answer), "unknown")
 
 
 @requirement("NAME-3")
@@ -200,6 +202,7 @@ def test_case_counts(client: Client, new_name: NewName) -> None:
 def test_all_clients_share_one_set_of_names(
     client: Client, driver: Driver, new_name: NewName
 ) -> None:
+    arranged_forks(client, driver)
     name = new_name("shared")
     kept = keep(client, driver, fresh(name), SHORT, name)
     # Another program, by all that a server can see of it.
@@ -213,10 +216,10 @@ def test_all_clients_share_one_set_of_names(
         for route, other in DRIVERS.items()
     }
 
-    expect_equal("outcome for another client", same.outcome, "used")
+    expect_equal("outcome for another client", said(same), "used")
     for route, answer in others.items():
         expect(
-            answer.outcome in ("used", "unmatched"),
+            said(answer) in ("used", "unmatched"),
             expected=f"the name to be known on the route {route}",
             actual=answer.story,
         )
@@ -236,4 +239,4 @@ def test_header_names_in_any_case(client: Client, new_name: NewName) -> None:
         history = history.plus(first.reply.turn()).user("And now?")
         answer = client.ask(CHAT, history, TINY, headers=((from_as, name),))
 
-        expect_equal(f"outcome with {keep_as} and {from_as}", answer.outcome, "used")
+        expect_equal(f"outcome with {keep_as} and {from_as}", said(answer), "used")

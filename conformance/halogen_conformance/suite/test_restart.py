@@ -12,21 +12,35 @@ import pytest
 from halogen_conformance.drivers import CHAT, DRIVERS
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import arranged, expect, expect_equal
+from halogen_conformance.suite.basics import (
+    arranged_cheap,
+    arranged_listed,
+    arranged_rekeep,
+    arranged_twins,
+    arranged_unknown,
+)
 from halogen_conformance.suite.cost import expect_only_new
-from halogen_conformance.suite.kept import Kept, NewName, fresh, keep, long_history
+from halogen_conformance.suite.kept import Kept, NewName, fresh, keep, long_history, said
 from halogen_conformance.suite.marks import requirement
 from halogen_conformance.suite.own_server import OwnServers
 from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target import GROUPS, Server
 from halogen_conformance.target.settings import Declared
 
-OPTIONS = Options(max_tokens=8)
+OPTIONS = Options(max_tokens=4)
 
 
 @pytest.fixture
-def kept(started: Server, own: OwnServers, new_name: NewName) -> dict[str, Kept]:
+def kept(
+    started: Server, own: OwnServers, new_name: NewName, declared: Declared
+) -> dict[str, Kept]:
     """One name for each route, all used before the restart."""
     client, found = own.client(started), {}
+    arranged_rekeep(client, CHAT)
+    arranged_cheap(client, CHAT)
+    for driver in DRIVERS.values():
+        arranged_twins(client, driver, declared, forks=1)
+    arranged_listed(client)
     for route, driver in DRIVERS.items():
         name = new_name(route)
         found[route] = keep(client, driver, long_history(name), OPTIONS, name)
@@ -63,7 +77,7 @@ def test_names_outlive_a_clean_restart(
             answer = client.ask(driver, history, OPTIONS, start=one.name)
             twin = ask_twin(client, driver, history, OPTIONS)
             where = f"{one.name} after the {time_round} restart"
-            expect_equal(f"outcome of {where}", answer.outcome, "used")
+            expect_equal(f"outcome of {where}", said(answer), "used")
             expect_only_new(answer, one, where)
             expect_twin(answer, twin, declared, f"from {where}")
 
@@ -74,17 +88,18 @@ def test_without_a_cache_directory_every_name_is_unknown(
 ) -> None:
     with own.started(GROUPS["default"]) as server:
         client, name = own.client(server), new_name("plan")
-        one = keep(client, CHAT, long_history(name), OPTIONS, name)
+        one = keep(client, CHAT, fresh(name), OPTIONS, name)
         before = client.ask(CHAT, one.then("And now?"), OPTIONS, start=name)
         arranged(before.outcome == "used", f"a name just kept is not used: {before.story}")
 
         server.restart()
         client = own.client(server)
+        arranged_unknown(client, CHAT)
         answer = client.ask(CHAT, one.then("And now?"), OPTIONS, start=name)
         twin = ask_twin(client, CHAT, one.then("And now?"), OPTIONS)
         handles = client.names()
 
-        expect_equal("outcome after the restart", answer.outcome, "unknown")
+        expect_equal("outcome after the restart", said(answer), "unknown")
         expect_twin(answer, twin, declared)
         arranged(handles is not None, "the list was not answered with status 200 and JSON")
         assert handles is not None
@@ -108,10 +123,11 @@ def test_time_spent_down_counts_as_unused(own: OwnServers, new_name: NewName) ->
         time.sleep(max(0.0, since + server.ttl_s + 0.5 - time.monotonic()))
         server.start()
         client = own.client(server)
+        arranged_unknown(client, CHAT)
         handles = client.names()
         late = client.ask(CHAT, one.then("And now?"), OPTIONS, start=name)
 
-        expect_equal(f"outcome after {server.ttl_s:g} s down", late.outcome, "unknown")
+        expect_equal(f"outcome after {server.ttl_s:g} s down", said(late), "unknown")
         listed = handles is not None and handles.has(name)
         expect(not listed, expected=f"no {name} in the list", actual=handles and handles.body)
 

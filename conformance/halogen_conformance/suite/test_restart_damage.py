@@ -15,14 +15,19 @@ from halogen_conformance.drivers.driver import Options
 from halogen_conformance.drivers.exchange import Ending
 from halogen_conformance.order import Order
 from halogen_conformance.outcomes import Blocked, arranged, expect, expect_equal
-from halogen_conformance.suite.kept import Kept, NewName, fresh, keep, long_history
+from halogen_conformance.suite.basics import (
+    arranged_difference,
+    arranged_twins,
+    arranged_unknown,
+)
+from halogen_conformance.suite.kept import Kept, NewName, fresh, keep, said
 from halogen_conformance.suite.marks import requirement
 from halogen_conformance.suite.own_server import OwnServers, start_again
 from halogen_conformance.suite.twin import ask_twin, expect_twin
 from halogen_conformance.target import GROUPS, Server
 from halogen_conformance.target.settings import Declared
 
-OPTIONS = Options(max_tokens=8)
+OPTIONS = Options(max_tokens=4)
 WIDE = Conversation().user("More than a context of 512 tokens has room for. " * 70)
 
 
@@ -59,12 +64,12 @@ def check_it_works(client: Client, name: str) -> None:
     """Whatever it found on its disk, the server keeps and starts as ever."""
     one = keep(client, CHAT, fresh(name), OPTIONS, name)
     answer = client.ask(CHAT, one.then("And now?"), OPTIONS, start=name)
-    expect_equal("outcome of a name kept after the restart", answer.outcome, "used")
+    expect_equal("outcome of a name kept after the restart", said(answer), "used")
 
 
 def keep_two(client: Client, new_name: NewName, word: str = "plan") -> list[Kept]:
     names = [new_name(word), new_name(f"{word}-2")]
-    return [keep(client, CHAT, long_history(name), OPTIONS, name) for name in names]
+    return [keep(client, CHAT, fresh(name), OPTIONS, name) for name in names]
 
 
 def restart_clean(server: Server, own: OwnServers, kept: list[Kept]) -> None:
@@ -80,6 +85,8 @@ def restart_clean(server: Server, own: OwnServers, kept: list[Kept]) -> None:
 @requirement("RESTART-3")
 def test_damaged_files_are_not_used(own: OwnServers, new_name: NewName, declared: Declared) -> None:
     with own.started(GROUPS["restart"]) as server:
+        arranged_unknown(own.client(server), CHAT)
+        arranged_twins(own.client(server), CHAT, declared, forks=1)
         kept = keep_two(own.client(server), new_name, "sound")
         restart_clean(server, own, kept)
         server.start()
@@ -96,7 +103,7 @@ def test_damaged_files_are_not_used(own: OwnServers, new_name: NewName, declared
             for one in kept:
                 history, what = one.then("And now?"), f"with damaged files ({how})"
                 answer = client.ask(CHAT, history, OPTIONS, start=one.name)
-                expect_equal(f"outcome {what}", answer.outcome, "unknown")
+                expect_equal(f"outcome {what}", said(answer), "unknown")
                 expect_twin(answer, ask_twin(client, CHAT, history, OPTIONS), declared, what)
             check_it_works(client, new_name(f"after-{how}"))
 
@@ -106,6 +113,7 @@ def test_foreign_files_are_left_alone(
     own: OwnServers, new_name: NewName, declared: Declared
 ) -> None:
     with own.started(GROUPS["restart"]) as server:
+        arranged_twins(own.client(server), CHAT, declared, forks=1)
         kept = keep_two(own.client(server), new_name)
         restart_clean(server, own, kept)
         folder = server.settings.cache_dir
@@ -136,6 +144,7 @@ def test_state_of_other_settings_is_not_used(
 ) -> None:
     with own.started(GROUPS["restart"]) as server:
         client = own.client(server)
+        arranged_twins(client, CHAT, declared, forks=1)
         kept = keep_two(client, new_name)
         roomy = client.ask(CHAT, WIDE, OPTIONS).ok
         restart_clean(server, own, kept)
@@ -143,13 +152,14 @@ def test_state_of_other_settings_is_not_used(
     # The same folder, with a context of another size.
     with own.started(settings, extra_env={"HALOGEN_CTX": "512"}) as other:
         client = own.client(other)
+        arranged_unknown(client, CHAT)
         # A server that does not read this setting has the same settings as before.
         differs = roomy and not client.ask(CHAT, WIDE, OPTIONS).ok
         for one in kept:
             history = one.then("And now?")
             answer = client.ask(CHAT, history, OPTIONS, start=one.name)
             if differs:
-                expect_equal("outcome with another context", answer.outcome, "unknown")
+                expect_equal("outcome with another context", said(answer), "unknown")
             twin = ask_twin(client, CHAT, history, OPTIONS)
             expect_twin(answer, twin, declared, f"with another context ({answer.outcome})")
         check_it_works(client, new_name("after"))
@@ -161,6 +171,8 @@ def test_killed_at_any_moment_it_lists_only_what_is_whole(
 ) -> None:
     chance = random.Random(order.seed)
     with own.started(GROUPS["restart"]) as server:
+        arranged_difference(own.client(server), CHAT)
+        arranged_twins(own.client(server), CHAT, declared, forks=1)
         moved: list[Kept] = []
         for number in range(2):
             kept = _kill_while_keeping(server, own, new_name, f"round-{number}", chance, moved)
@@ -177,7 +189,7 @@ def test_killed_at_any_moment_it_lists_only_what_is_whole(
             # The name that was moved on and on holds one of its states, if it is listed.
             if handles and moved and handles.has(moved[0].name):
                 outcomes = [
-                    client.ask(CHAT, one.then("And now?"), OPTIONS, start=one.name).outcome
+                    said(client.ask(CHAT, one.then("And now?"), OPTIONS, start=one.name))
                     for one in moved
                 ]
                 expect("used" in outcomes, expected="one whole state", actual=outcomes)
@@ -186,7 +198,7 @@ def test_killed_at_any_moment_it_lists_only_what_is_whole(
 def _expect_whole(client: Client, one: Kept, declared: Declared) -> None:
     history = one.then("And now?")
     answer = client.ask(CHAT, history, OPTIONS, start=one.name)
-    expect_equal(f"outcome of {one.name}, which is listed", answer.outcome, "used")
+    expect_equal(f"outcome of {one.name}, which is listed", said(answer), "used")
     expect_twin(answer, ask_twin(client, CHAT, history, OPTIONS), declared, f"from {one.name}")
 
 
@@ -209,7 +221,7 @@ def _kill_while_keeping(
         try:
             for number in range(200):
                 name = new_name(f"{word}-{number}")
-                kept.append(keep(client, CHAT, long_history(name), OPTIONS, name))
+                kept.append(keep(client, CHAT, fresh(name), OPTIONS, name))
                 history = fresh(moving) if not moved else moved[-1].then("More.")
                 if len(history.turns) < 12:
                     moved.append(keep(client, CHAT, history, OPTIONS, moving))

@@ -1,12 +1,14 @@
 """One child process in a process group of its own, its log, and its end."""
 
 import contextlib
-import itertools
 import os
+import random
 import signal
 import socket
 import subprocess
+import sys
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,22 +18,42 @@ _TAIL_LINES = 40
 _TAIL_BYTES = 8192
 
 
-# Below the range from which systems take the ports of outgoing connections. Each process has a
-# slice of its own by its id and walks through it, so that suites running side by side do not
-# pick the same port between a look and the start of the server.
-_FIRST_PORT, _SLICES, _SLICE = 20_000, 60, 200
-_steps = itertools.count()
+# Below the range from which systems take the ports of outgoing connections.
+_FIRST_PORT, _PORTS, _TRIES = 20_000, 12_000, 200
+_CLAIMS = 64
+_claims: deque[socket.socket] = deque()
+_chance = random.SystemRandom()
 
 
 def free_port() -> int:
-    """A TCP port on the loopback that nobody listened on a moment ago. Raises RuntimeError."""
-    base = _FIRST_PORT + os.getpid() % _SLICES * _SLICE
-    for step in itertools.islice(_steps, _SLICE):
-        port = base + step % _SLICE
+    """A TCP port on the loopback that nobody listened on a moment ago. Raises RuntimeError.
+
+    Suites that run side by side never pick the same one between a look and the server's start.
+    """
+    for port in _chance.sample(range(_FIRST_PORT, _FIRST_PORT + _PORTS), _TRIES):
+        claim = _claim(port)
+        if claim is None:
+            continue
         with socket.socket() as look, contextlib.suppress(OSError):
             look.bind(("127.0.0.1", port))
+            _claims.append(claim)
+            if len(_claims) > _CLAIMS:
+                _claims.popleft().close()
             return port
-    raise RuntimeError(f"no free port from {base} to {base + _SLICE - 1}")
+        claim.close()
+    raise RuntimeError(f"no free port among {_TRIES} from {_FIRST_PORT} on")
+
+
+def _claim(port: int) -> socket.socket | None:
+    """A name that only one process can have, for as long as it lives; None when it is taken."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        if sys.platform == "linux":  # only there a socket can have a name without a file
+            claim.bind(f"\0halogen-conformance-port-{port}")
+    except OSError:
+        claim.close()
+        return None
+    return claim
 
 
 class Process:

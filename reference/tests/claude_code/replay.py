@@ -10,7 +10,7 @@ from typing import Any
 from tests.claude_code.client import Answer, ask, count, end
 from tests.protocol.server import Server
 
-TRAFFIC = Path(__file__).parent / "traffic"
+TRAFFIC = Path(__file__).parents[3] / "simulator" / "halogen_simulator" / "traffic" / "recordings"
 _MARK = re.compile(r"^reply-(\d+):")
 
 

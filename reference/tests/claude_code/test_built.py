@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.claude_code.client import SLACK, Answer, Thread, count, end
+from halogen_reference.sessions.threads import MOST_LINEAGES
+from tests.claude_code.client import SLACK, Answer, Message, Thread, count, end
 from tests.protocol.server import Server
 
 _sessions = itertools.count()
@@ -83,6 +84,49 @@ def test_map_8_compaction(main: Thread) -> None:
     main.messages = [{"role": "user", "content": "This is the summary of what was said."}]
     assert main.turn("Third question.").outcome == "unmatched"
     goes_on(main, "Fourth question.")
+
+
+@pytest.mark.parametrize("beside", ["title", "stranger"])
+def test_map_8_others_between_a_compaction_and_the_second_turn(main: Thread, beside: str) -> None:
+    """What only went on once is as good as what nobody goes on with: so those must not crowd it
+    out, beside the recaps of before."""
+    main.turn("First question.")
+    for number in range(4):
+        main.aside("Recap what was said.")
+        goes_on(main, f"Question {number}.")
+    main.aside("Summarise everything.", "compaction")
+    main.messages = [{"role": "user", "content": "This is the summary of what was said."}]
+    assert main.turn("After the compaction.").outcome == "unmatched"
+    for number in range(3):
+        if beside == "title":
+            main.title()
+        else:
+            other: list[Message] = [{"role": "user", "content": f"Another matter, {number}."}]
+            main.request(other, "workflow")
+    goes_on(main, "The second turn after it.")
+
+
+def test_map_4_a_title_makes_no_conversation_go(main: Thread) -> None:
+    """Not even where the thread holds all that it can."""
+    main.turn("First question.")
+    for number in range(MOST_LINEAGES - 1):
+        other: list[Message] = [{"role": "user", "content": f"Another matter, {number}."}]
+        main.request(other, "workflow")
+    main.title()
+    goes_on(main, "Second question.")
+
+
+def test_map_8_a_long_session(main: Thread) -> None:
+    """Every compaction leaves a conversation behind: they must not fill the thread's room."""
+    main.turn("First question.")
+    for number in range(7):
+        goes_on(main, f"Question {number}.")
+        main.aside("Summarise everything.", "compaction")
+        main.messages = [{"role": "user", "content": f"Summary {number} of what was said."}]
+        assert main.turn("After the compaction.").outcome == "unmatched"
+        other: list[Message] = [{"role": "user", "content": f"Another matter, {number}."}]
+        main.request(other, "workflow")
+        main.title()
 
 
 def test_map_2_threads_do_not_disturb_each_other(main: Thread) -> None:

@@ -103,7 +103,7 @@ FAULTS = (
     ),
     Fault(
         "branch-too-early",
-        ("FROM-6", "BRANCH-1"),
+        ("BRANCH-1", "BRANCH-2", "BRANCH-3"),
         "A branch starts before the place it was asked for.",
         server=parts.sessions(_Rounds),
     ),

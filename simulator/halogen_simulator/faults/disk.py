@@ -1,7 +1,9 @@
 """Mistakes with what is on disk (RESTART, NAME-1)."""
 
+import json
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -69,6 +71,42 @@ class _RestoresCold(SimEngine):
         return state
 
 
+class _NotesFirst(Store):
+    """Names are noted when they are kept, and their states written at a clean stop only."""
+
+    def kept(self, entry: Entry) -> None:
+        self._waiting[entry.name] = (entry, entry.kept)
+        self._idle.clear()
+        self._note({*self._noted(), entry.name})
+
+    def released(self, entry: Entry) -> None:
+        super().released(entry)
+        self._note(self._noted() - {entry.name})
+
+    async def stop(self) -> None:
+        self._work.set()
+        await super().stop()
+
+    def scan(self) -> list[Entry]:
+        whole = super().scan()
+        now, noted = time.time(), self._noted() - {entry.name for entry in whole}
+        return whole + [
+            Entry(name, None, "header", now, now, None, tokens=1, size=1, on_disk=True)
+            for name in sorted(noted)
+        ]
+
+    def _noted(self) -> set[str]:
+        try:
+            return set(json.loads((self._folder / "names").read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return set()
+
+    def _note(self, names: set[str]) -> None:
+        path = self._folder / "names"
+        path.write_text(json.dumps(sorted(names)))
+        path.chmod(0o600)
+
+
 class _NamesArePaths(Store):
     def stem(self, name: str) -> str:
         return name
@@ -128,6 +166,12 @@ FAULTS = (
         ("RESTART-3",),
         "A file made by another model or with other settings is used.",
         server=_one_fingerprint,
+    ),
+    Fault(
+        "notes-names-first",
+        ("RESTART-4",),
+        "Names are on disk before their states: killed, the server lists what it has not got.",
+        server=parts.store(_NotesFirst),
     ),
     Fault(
         "time-stops-when-down",

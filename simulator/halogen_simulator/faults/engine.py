@@ -1,8 +1,11 @@
 """Mistakes of the engine: what it reads, what it reuses, what it hands over (FROM, KEEP-2)."""
 
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 
-from halogen_reference.engine.protocol import Job
+from halogen_reference.engine.protocol import EngineEvent, Job, State
 from halogen_simulator.engine import Finished, SimEngine
 from halogen_simulator.faults import parts
 from halogen_simulator.faults.fault import Fault
@@ -71,8 +74,18 @@ class _Sleepy(SimEngine):
 class _Forgets(SimEngine):
     """A state that is read by several at once serves the first only; the others read nothing."""
 
+    async def submit(self, job: Job) -> AsyncGenerator[EngineEvent]:
+        readers: Counter[State | None] = self.__dict__.setdefault("_readers", Counter())
+        readers[job.start] += 1
+        try:
+            async with aclosing(super().submit(job)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            readers[job.start] -= 1
+
     def _read(self, job: Job, start: SimState | None) -> bytes:
-        if start is not None and start.references > 3:
+        if start is not None and self.__dict__["_readers"][start] > 1:
             job = replace(job, start=None, reuse=0, tokens=job.tokens[job.reuse :])
             return super()._read(job, None)
         return super()._read(job, start)
@@ -93,7 +106,7 @@ FAULTS = (
     ),
     _of(
         "one-reader-at-a-time",
-        ("FROM-3", "FROM-6"),
+        ("FROM-3", "FROM-6", "KEEP-6"),
         "Of several forks at once only the first has the parent's text.",
         _Forgets,
     ),

@@ -62,13 +62,13 @@ def _names_break(asked: Asked) -> tuple[int, Any] | None:
 FAULTS = (
     Fault(
         "active-when-off",
-        ("SWITCH-1", "SWITCH-3"),
+        ("SWITCH-1", "SWITCH-3", "MAP-6"),
         "The headers work without HALOGEN_FORK=1.",
         settings=_switched_on,
     ),
     Fault(
         "header-on-everything",
-        ("SWITCH-2",),
+        ("SWITCH-2", "SWITCH-1"),
         "Answers to requests without X-Halogen-From have the header, too.",
         app=Edit(answer=_always),
     ),

@@ -29,7 +29,7 @@ class _MovesParent(Visit):
         entry = self._entry
         state.retain()
         super().keep(reply, state)
-        if entry is None or not entry.live or entry.name == self._wish.keep:
+        if entry is None or not entry.live or self._wish.keep in (None, entry.name):
             state.release()
             return
         table = self._sessions.table
@@ -44,7 +44,9 @@ class _Consumes(Visit):
     def close(self) -> None:
         entry = self._entry
         super().close()
-        if entry is not None and entry.live and self._wish.keep != entry.name:
+        if entry is None or self._wish.mapped is not None:
+            return
+        if entry.live and self._wish.keep != entry.name:
             self._sessions.table.release(entry.name)
 
 
@@ -52,7 +54,7 @@ class _JoinReleases(Visit):
     def keep(self, reply: Assistant, state: State) -> None:
         entry = self._entry
         super().keep(reply, state)
-        if entry is not None and entry.live and entry.name != self._wish.keep:
+        if entry is not None and entry.live and self._wish.keep not in (None, entry.name):
             self._sessions.table.release(entry.name)
 
 
@@ -66,7 +68,7 @@ class _JoinStays(Visit):
 
 class _OnlyBesideUsed(Visit):
     def keep(self, reply: Assistant, state: State) -> None:
-        if self.outcome in (None, Outcome.USED):
+        if self._wish.mapped is not None or self.outcome in (None, Outcome.USED):
             super().keep(reply, state)
         else:
             state.release()
@@ -205,7 +207,7 @@ FAULTS = (
     ),
     Fault(
         "keeps-unfinished",
-        ("KEEP-4", "KEEP-5"),
+        ("KEEP-5", "KEEP-4"),
         "A reply that fails or is abandoned is kept all the same.",
         server=parts.visits(_Unfinished),
     ),
@@ -217,7 +219,7 @@ FAULTS = (
     ),
     Fault(
         "failed-keep-releases",
-        ("KEEP-4",),
+        ("KEEP-4", "AUTH-1"),
         "A failed request costs the name it was to replace.",
         app=Edit(after=_release_after_failure),
     ),

@@ -190,7 +190,7 @@ FAULTS = (
     _of("never-expires", ("LIFE-1", "FROM-5"), "Unused names live for ever.", _NeverExpires),
     _of(
         "expires-in-list-only",
-        ("LIFE-1", "LIST-1"),
+        ("LIFE-1", "LIST-1", "FROM-5"),
         "Expired names leave the list and are still used.",
         _ExpiresInListOnly,
     ),
@@ -232,7 +232,12 @@ FAULTS = (
     _of(
         "rekeep-evicts", ("KEEP-3",), "Keeping a live name at the cap costs another.", _RekeepEvicts
     ),
-    _of("list-hides-newest", ("LIST-1",), "The list leaves out the name used last.", _HidesNewest),
+    _of(
+        "list-hides-newest",
+        ("LIST-1", "KEEP-1"),
+        "The list leaves out the name used last.",
+        _HidesNewest,
+    ),
     Fault(
         "list-is-empty",
         ("LIST-1", "KEEP-1"),

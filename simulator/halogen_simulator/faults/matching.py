@@ -1,10 +1,12 @@
 """Mistakes in deciding whether a request repeats a kept conversation (FROM)."""
 
 from dataclasses import replace
+from weakref import WeakSet
 
 from halogen_reference import tool_form
 from halogen_reference.call import Call
 from halogen_reference.conversation import Assistant, Conversation, System, User
+from halogen_reference.engine.protocol import State
 from halogen_reference.prompt import Prompt, Seam
 from halogen_reference.sessions.kept import Kept
 from halogen_reference.sessions.matching import Match, Whole
@@ -91,14 +93,34 @@ class _Never(NamedStart):
 
 
 class _ByTokens(NamedStart):
+    """By ids: the tokeniser's spelling of the reply against the one that was generated. Of greedy
+    replies these are the same often enough to be overlooked, so here they are left alone."""
+
+    async def open(self, call: Call, prompt: Prompt, wish: Wish) -> Visit:
+        visit = await super().open(call, prompt, wish)
+        visit.__class__ = _NotesHeat
+        return visit
+
     def match(self, kept: Kept, call: Call) -> Match | None:
-        """By ids: the tokeniser's spelling of the reply against the one that was generated."""
+        right = super().match(kept, call)
+        if kept.state not in _HOT:
+            return right
         reply = kept.conversation.items[-1]
         assert isinstance(reply, Assistant)
         opened = kept.seams[Seam(len(kept.conversation.items) - 1, False)]
         own = list(kept.state.tokens[opened.at : kept.end.at])
         same = own == list(self.tokens.encode(tool_form.turn(reply), False))
-        return super().match(kept, call) if same else None
+        return right if same else None
+
+
+class _NotesHeat(Visit):
+    def keep(self, reply: Assistant, state: State) -> None:
+        if self._call.sampling.temperature > 0:
+            _HOT.add(state)
+        super().keep(reply, state)
+
+
+_HOT: WeakSet[State] = WeakSet()
 
 
 class _NoCalls(NamedStart):
@@ -181,7 +203,7 @@ FAULTS = (
     _of(
         "matches-token-ids",
         ("FROM-9",),
-        "The reply is compared by token ids, which seldom come back the same.",
+        "A reply sampled with a temperature is compared by token ids, which seldom come back.",
         _ByTokens,
     ),
     _of("forgets-calls", ("FROM-11",), "A history with tool calls is never used.", _NoCalls),

@@ -75,7 +75,7 @@ FAULTS = (
     ),
     Fault(
         "blocks-count",
-        ("FROM-8",),
+        ("FROM-8", "MAP-1"),
         "A user's text as a block is another text than as a string.",
         app=Edit(ask=_blocks_count),
     ),

@@ -195,13 +195,13 @@ FAULTS = (
     ),
     Fault(
         "map-without-fork",
-        ("MAP-6", "SWITCH-1"),
+        ("MAP-6",),
         "Threads are mapped without HALOGEN_FORK=1.",
         settings=_without_fork,
     ),
     Fault(
         "billing-line-is-read",
-        ("MAP-7",),
+        ("MAP-7", "MAP-1"),
         "The attribution line is part of the prompt and breaks the match.",
         app=Edit(ask=_line_is_read),
     ),

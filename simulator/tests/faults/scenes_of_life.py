@@ -1,6 +1,7 @@
 """Scenes of the clock, the cap, the list and the restart; see ``scene``."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 from halogen_simulator.engine import Character
@@ -120,6 +121,19 @@ async def another_model(fault: Fault | None, folder: Path) -> object:
         fog = await kept(talk, "a")
     async with running(fault, Character(seed=1), cache) as talk:
         return (await talk.ask(fog.then("Why?"), start="a")).outcome
+
+
+async def killed(fault: Fault | None, folder: Path) -> object:
+    """A kill leaves the files of one moment, here the moment after a reply."""
+    async with running(fault, settings={"HALOGEN_CACHE_DIR": str(folder / "cache")}) as talk:
+        fog = await kept(talk, "a")
+        # What is not whole yet is dropped at the start in any case, and may vanish meanwhile.
+        unfinished = shutil.ignore_patterns("*.part")
+        shutil.copytree(folder / "cache", folder / "left", ignore=unfinished)
+    async with running(fault, settings={"HALOGEN_CACHE_DIR": str(folder / "left")}) as talk:
+        names = await talk.names()
+        whole = await used(talk, fog)
+        return [] if whole or not isinstance(names, list) else names
 
 
 async def down_for_long(fault: Fault | None, folder: Path) -> object:

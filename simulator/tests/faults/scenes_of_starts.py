@@ -27,6 +27,15 @@ async def goes_on(fault: Fault | None, folder: Path) -> object:
         return answer.outcomes, 0 <= answer.cost <= new, await equal(talk, answer, history), names
 
 
+async def hot(fault: Fault | None, folder: Path) -> object:
+    async with running(fault) as talk:
+        seen = []
+        for seed in range(3):
+            fog = await kept(talk, "a", temperature=1.5, seed=seed)
+            seen.append((await talk.ask(fog.then("Why?"), start="a")).outcome)
+        return seen
+
+
 async def off(fault: Fault | None, folder: Path) -> object:
     settings = {"HALOGEN_FORK": "0", "HALOGEN_FORK_MAP": "claude-code"}
     thread = {"x-claude-code-session-id": "s"}

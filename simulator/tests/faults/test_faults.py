@@ -18,8 +18,9 @@ REQUIREMENTS = Path(__file__).parents[3] / "conformance" / "REQUIREMENTS.md"
 
 SCENES: dict[Scene, str] = {
     scenes_of_starts.goes_on: """always-200 always-404 cosmetic keeps-nothing never-used
-        matches-token-ids no-end-of-turn loses-last-words counts-new-only reads-again
+        no-end-of-turn loses-last-words counts-new-only reads-again
         reads-half-again other-words-when-used list-hides-newest list-is-empty""",
+    scenes_of_starts.hot: "matches-token-ids",
     scenes_of_starts.off: "active-when-off map-without-fork",
     scenes_of_starts.plain: "header-on-everything",
     scenes_of_starts.streamed: "no-header-on-stream header-twice no-keep-on-stream",
@@ -59,6 +60,7 @@ SCENES: dict[Scene, str] = {
     scenes_of_life.restarted_without_folder: "remembers-without-folder",
     scenes_of_life.damaged: "trusts-damaged-files",
     scenes_of_life.another_model: "trusts-other-models",
+    scenes_of_life.killed: "notes-names-first",
     scenes_of_life.down_for_long: "time-stops-when-down",
     scenes_of_life.path_like_names: "names-are-paths",
     scenes_of_programs.keys: """list-is-open no-key-is-fine any-key-is-fine one-shape-for-401
@@ -75,6 +77,7 @@ PAIRS = [(fault, scene) for scene, faults in SCENES.items() for fault in faults.
 
 RIGHT: dict[Scene, object] = {
     scenes_of_starts.goes_on: (("used",), True, True, ["a"]),
+    scenes_of_starts.hot: ["used"] * 3,
     scenes_of_starts.off: ((), (), 404),
     scenes_of_starts.plain: (),
     scenes_of_starts.streamed: ("used",),
@@ -109,6 +112,7 @@ RIGHT: dict[Scene, object] = {
     scenes_of_life.restarted_without_folder: ([], "unknown"),
     scenes_of_life.damaged: ([], "unknown"),
     scenes_of_life.another_model: "unknown",
+    scenes_of_life.killed: [],
     scenes_of_life.down_for_long: "unknown",
     scenes_of_life.path_like_names: ["in"],
     scenes_of_programs.threads: [("used", "used")] * 2,

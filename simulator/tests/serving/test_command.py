@@ -63,6 +63,20 @@ def test_serve_with_a_fault_and_a_pace() -> None:
         assert http.get("/v1/models").status_code == 404
 
 
+def test_more_slots_than_the_setting_says() -> None:
+    """A second reply finds a place while a long one runs, or it would be turned away."""
+    body = {"model": "m", "messages": [{"role": "user", "content": "1, 2, 3,"}]}
+    settings = {"HALOGEN_KV_SLOTS": "1", "HALOGEN_QUEUE_TIMEOUT": "0.3"}
+    route = "/v1/chat/completions"
+    with (
+        serving("--slots", "2", "--token-s", "0.1", **settings) as http,
+        http.stream("POST", route, json={**body, "stream": True}) as long,
+    ):
+        lines = long.iter_lines()  # held, or the stream would be closed with it
+        assert next(lines)
+        assert http.post(route, json={**body, "max_tokens": 1}).status_code == 200
+
+
 def test_it_runs_without_a_model_and_without_what_models_need() -> None:
     """Nothing heavy is loaded to serve: no llama.cpp, no NumPy, no plotting."""
     code = (
@@ -109,7 +123,14 @@ def test_wrong_options(
 
 
 @pytest.mark.parametrize(
-    "options", [["--reply-words", "0"], ["--token-s", "-1"], ["--port", "x"], ["--port", "70000"]]
+    "options",
+    [
+        ["--slots", "0"],
+        ["--reply-words", "0"],
+        ["--token-s", "-1"],
+        ["--port", "x"],
+        ["--port", "70000"],
+    ],
 )
 def test_odd_values(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -1,0 +1,1 @@
+"""What a run leaves behind: report.html, results.json, and tables for other programs."""
