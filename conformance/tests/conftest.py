@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from typing import Any
 import pytest
 
 import halogen_conformance
+
+# What is started in the background ignores Ctrl-C, and so does all that it starts in turn.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FAKE = str(Path(__file__).with_name("fake_server.py"))
 HOME = str(Path(halogen_conformance.__file__).parent.parent)

@@ -1,5 +1,6 @@
 """One child process in a process group of its own, its log, and its end."""
 
+import atexit
 import contextlib
 import os
 import random
@@ -42,6 +43,12 @@ def free_port() -> int:
             return port
         claim.close()
     raise RuntimeError(f"no free port among {_TRIES} from {_FIRST_PORT} on")
+
+
+@atexit.register
+def _give_back() -> None:
+    while _claims:
+        _claims.popleft().close()
 
 
 def _claim(port: int) -> socket.socket | None:

@@ -67,13 +67,13 @@ FAULTS = (
     ),
     Fault(
         "any-key-is-fine",
-        ("AUTH-1",),
+        ("AUTH-1", "MAP-5"),
         "Every key is let in, right or wrong.",
         app=Edit(ask=_wrong_is_fine),
     ),
     Fault(
         "one-shape-for-401",
-        ("AUTH-1",),
+        ("AUTH-1", "AUTH-2"),
         "On /v1/messages a 401 has the shape of the other routes.",
         app=Edit(ask=_one_shape),
     ),

@@ -1,12 +1,15 @@
 """Mistakes with what is on disk (RESTART, NAME-1)."""
 
+import fcntl
 import json
 import os
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 
 from halogen_reference.engine.protocol import State
@@ -123,11 +126,21 @@ def _one_fingerprint(server: Server) -> None:
 
 
 def _a_folder_of_its_own(settings: Settings) -> Settings:
-    """By the process that started the server: it is there again after a restart."""
+    """By the process that started the server: it is there again after a restart. Several servers
+    of one process take the first that no other of them holds."""
     if settings.cache_dir is not None:
         return settings
-    folder = Path(tempfile.gettempdir()) / f"halogen-simulator-{os.getppid()}"
-    return replace(settings, cache_dir=folder)
+    of_parent = Path(tempfile.gettempdir()) / f"halogen-simulator-{os.getppid()}"
+    folders = (of_parent / str(number) for number in count())
+    return replace(settings, cache_dir=next(folder for folder in folders if _is_free(folder)))
+
+
+def _is_free(folder: Path) -> bool:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock, suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 FAULTS = (
@@ -157,7 +170,7 @@ FAULTS = (
     ),
     Fault(
         "trusts-damaged-files",
-        ("RESTART-3",),
+        ("RESTART-3", "RESTART-5"),
         "A damaged file is used.",
         server=_trusts_damaged,
     ),

@@ -218,11 +218,27 @@ FAULTS = (
     ),
     _of(
         "shows-released",
-        ("LIFE-4", "LIST-1"),
+        ("LIFE-4", "LIFE-3", "LIST-1"),
         "Names that made room stay in the list.",
         _ShowsReleased,
     ),
-    _of("evicts-newest", ("LIFE-5",), "Room is made by the name used last.", _NewestFirst),
+    _of(
+        "evicts-newest",
+        # Once the server is full no name outlives its own request.
+        (
+            "LIFE-5",
+            "KEEP-3",
+            "FROM-2",
+            "FROM-3",
+            "JOIN-1",
+            "JOIN-3",
+            "BRANCH-5",
+            "LIST-1",
+            "NAME-1",
+        ),
+        "Room is made by the name used last.",
+        _NewestFirst,
+    ),
     Fault(
         "release-kills-users",
         ("LIFE-6",),
@@ -240,7 +256,7 @@ FAULTS = (
     ),
     Fault(
         "list-is-empty",
-        ("LIST-1", "KEEP-1"),
+        ("LIST-1", "KEEP-1", "AUTH-1"),
         "The list never names anything.",
         app=Edit(ask=_list_of_names),
     ),

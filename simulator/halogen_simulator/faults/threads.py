@@ -156,13 +156,13 @@ FAULTS = (
     _of("map-never-starts", ("MAP-1",), "A thread's state is kept and never used.", _NeverStarts),
     _of(
         "map-one-state",
-        ("MAP-2", "MAP-1"),
+        ("MAP-2", "MAP-1", "MAP-4", "MAP-9"),
         "A session has one state, which its threads take from each other.",
         _OneState,
     ),
     _of(
         "map-agent-only",
-        ("MAP-2",),
+        ("MAP-2", "MAP-3"),
         "Subagents with one id in two sessions share a state.",
         _AgentOnly,
     ),
