@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import h11
 import httpx
 
 from bench.workload import Message
@@ -52,49 +53,107 @@ class Ask:
         return {header: name for header, name in names.items() if name is not None}
 
 
+@dataclass(slots=True)
+class _Arrived:
+    """An answer as it came: pieces of bytes, and when. It is read once all of it is there, because
+    reading takes processor time from the server whose pace is measured."""
+
+    sent: float
+    pieces: list[tuple[float, bytes]]
+    ended: float
+
+
 async def at_once(url: str, asks: Sequence[Ask]) -> list[Heard]:
-    """Send them all and read every reply to its end."""
-    limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(trust_env=False, timeout=_TIMEOUT_S, limits=limits) as client:
-        return await asyncio.gather(*(_stream(client, url, ask) for ask in asks))
+    """Send them all and read every reply to its end. Raises httpx.HTTPError."""
+    place = httpx.URL(f"{url}/v1/chat/completions")
+    arrived = await asyncio.gather(*(_exchange(place, ask) for ask in asks))
+    return [_heard(place, one) for one in arrived]
 
 
-async def _stream(client: httpx.AsyncClient, url: str, ask: Ask) -> Heard:
-    body = {
-        "model": MODEL,
-        "messages": list(ask.messages),
-        "max_tokens": ask.max_tokens,
-        "temperature": 0,
-        "stream": True,
-        "stream_options": {"include_usage": True},
+async def _exchange(place: httpx.URL, ask: Ask) -> _Arrived:
+    body = json.dumps(
+        {
+            "model": MODEL,
+            "messages": list(ask.messages),
+            "max_tokens": ask.max_tokens,
+            "temperature": 0,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+    ).encode()
+    head = {
+        "Host": f"{place.host}:{place.port}",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+        **ask.headers(),
     }
-    sent, pieces, text = time.perf_counter(), list[float](), ""
+    lines = [f"POST {place.path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items())]
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            reader, writer = await asyncio.open_connection(place.host, place.port)
+            one = _Arrived(time.perf_counter(), [], 0)
+            writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+            while data := await reader.read(2**16):
+                one.pieces.append((time.perf_counter(), data))
+            one.ended = time.perf_counter()
+            writer.close()
+            await writer.wait_closed()
+    except (OSError, TimeoutError) as error:
+        raise httpx.HTTPError(f"{place}: {str(error) or 'no end in sight'}") from None
+    return one
+
+
+def _heard(place: httpx.URL, arrived: _Arrived) -> Heard:
+    status, headers, chunks = _read(arrived)
+    if status != 200:
+        text = b"".join(data for _, data in chunks).decode("utf-8", "replace")
+        raise httpx.HTTPError(f"{status} from {place}: {text[:300]}")
+    pieces, text, left = list[float](), "", b""
     usage: dict[str, Any] = {}
-    path = f"{url}/v1/chat/completions"
-    async with client.stream("POST", path, json=body, headers=ask.headers()) as answer:
-        if answer.status_code != 200:
-            await answer.aread()
-            raise httpx.HTTPError(f"{answer.status_code} from {path}: {answer.text[:300]}")
-        outcome = answer.headers.get("x-halogen-from")
-        async for line in answer.aiter_lines():
-            if not line.startswith("data: {"):
+    for at, data in chunks:
+        *lines, left = (left + data).split(b"\n")
+        for line in lines:
+            if not line.startswith(b"data: {"):
                 continue
             chunk = json.loads(line[6:])
             usage = chunk.get("usage") or usage
             piece = chunk["choices"][0]["delta"].get("content") if chunk["choices"] else None
             if piece:
-                pieces.append(time.perf_counter())
+                pieces.append(at)
                 text += piece
     return Heard(
-        sent=sent,
+        sent=arrived.sent,
         pieces=tuple(pieces),
-        ended=time.perf_counter(),
+        ended=arrived.ended,
         text=text,
-        outcome=outcome,
+        outcome=headers.get("x-halogen-from"),
         prompt=usage.get("prompt_tokens", 0),
         cached=(usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0),
         output=usage.get("completion_tokens", len(pieces)),
     )
+
+
+def _read(arrived: _Arrived) -> tuple[int, dict[str, str], list[tuple[float, bytes]]]:
+    """Status, headers and the body's pieces with their times. Raises httpx.HTTPError."""
+    connection = h11.Connection(h11.CLIENT)
+    connection.send(h11.Request(method="GET", target="/", headers=[("Host", "read")]))
+    connection.send(h11.EndOfMessage())
+    status, headers, chunks = 0, dict[str, str](), list[tuple[float, bytes]]()
+    try:
+        for at, data in [*arrived.pieces, (arrived.ended, b"")]:
+            connection.receive_data(data)
+            while (event := connection.next_event()) not in (h11.NEED_DATA, h11.PAUSED):
+                if isinstance(event, h11.Response):
+                    status = event.status_code
+                    headers = {name.decode(): value.decode() for name, value in event.headers}
+                elif isinstance(event, h11.Data):
+                    chunks.append((at, bytes(event.data)))
+                elif isinstance(event, h11.ConnectionClosed):
+                    break
+    except h11.RemoteProtocolError as error:
+        raise httpx.HTTPError(f"the answer is broken off: {error}") from None
+    return status, headers, chunks
 
 
 async def cells_used(url: str) -> int:

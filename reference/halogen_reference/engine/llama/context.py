@@ -138,8 +138,12 @@ class Context:
 
     def logits(self, output: int) -> npt.NDArray[np.float32]:
         """The logits at a place :meth:`decode` returned, as a copy."""
+        return self.view(output).copy()
+
+    def view(self, output: int) -> npt.NDArray[np.float32]:
+        """The same without a copy: good until the next batch."""
         pointer = llama_cpp.llama_get_logits_ith(self.handle, output)
-        return np.ctypeslib.as_array(pointer, shape=(self._vocab_size,)).copy()
+        return np.ctypeslib.as_array(pointer, shape=(self._vocab_size,))
 
     def export(self, edits: Iterable[SequenceEdit], sequence: int) -> bytearray:
         """A sequence's cells as bytes, after some edits."""

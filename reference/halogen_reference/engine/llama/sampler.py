@@ -27,12 +27,17 @@ class Sampler:
         self._chain = llama_cpp.llama_sampler_chain_init(
             llama_cpp.llama_sampler_chain_default_params()
         )
-        for link in self._links(sampling, grammar):
+        links = self._links(sampling, grammar)
+        for link in links:
             llama_cpp.llama_sampler_chain_add(self._chain, link)
+        # The chain copies the whole vocabulary to find its maximum: ten times the work.
+        self._only_greedy = sampling.temperature <= 0 and len(links) == 1
 
     def sample(self, context: Context, output: int) -> tuple[int, TokenLogprob | None]:
         """Choose a token from the logits at ``output`` and remember it for the penalties."""
         wanted = self._sampling.logprobs
+        if self._only_greedy and wanted is None:
+            return int(context.view(output).argmax()), None
         # Before sampling: the chain works on a copy, but the model's own view is what is reported.
         logits = context.logits(output) if wanted is not None else None
         token = int(llama_cpp.llama_sampler_sample(self._chain, context.handle, output))
