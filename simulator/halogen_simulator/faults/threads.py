@@ -169,7 +169,7 @@ FAULTS = (
     _of("map-no-parent", ("MAP-3",), "A subagent never starts from its parent.", _NoParent),
     _of(
         "map-newest-only",
-        ("MAP-4", "MAP-9"),
+        ("MAP-4", "MAP-3", "MAP-9"),
         "Whatever a session asks last is its conversation.",
         _NewestOnly,
     ),
