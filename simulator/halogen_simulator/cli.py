@@ -14,6 +14,7 @@ import shtab
 from halogen_reference import __version__
 from halogen_simulator.state import BYTES_PER_TOKEN
 from halogen_simulator.traffic import command as traffic
+from halogen_simulator.values import at_least_one, port, seconds, wrong
 
 if TYPE_CHECKING:
     from halogen_simulator.pace import Pace
@@ -56,36 +57,36 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _serve_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--port", type=_port, help="the port to listen on (HALOGEN_API_PORT); 0 takes a free one")
+    add("--port", type=port, help="the port to listen on (HALOGEN_API_PORT); 0 takes a free one")
     add("--seed", type=int, default=0, help="another seed is another model with other words")
-    add("--reply-words", type=_at_least_one, default=24, metavar="N", help="words in a reply (24)")
+    add("--reply-words", type=at_least_one, default=24, metavar="N", help="words in a reply (24)")
     add("--reasoning", action="store_true", help="open every reply with a reasoning block")
     add("--script", type=Path, metavar="FILE", help="what to answer to which turn (YAML or JSON)")
     add("--fault", metavar="ID", help="make one mistake on purpose; 'faults' lists them")
     add("--test-controls", action="store_true", help="offer POST /simulator/clock and the like")
-    add("--slots", type=_at_least_one, metavar="N", help="replies at once (HALOGEN_KV_SLOTS)")
+    add("--slots", type=at_least_one, metavar="N", help="replies at once (HALOGEN_KV_SLOTS)")
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument(
         "--profile", metavar="NAME|FILE", help="take the time a measured server takes, or 'none'"
     )
-    pace.add_argument("--token-s", type=_seconds, metavar="S", help="seconds for every token")
+    pace.add_argument("--token-s", type=seconds, metavar="S", help="seconds for every token")
     parser.set_defaults(run=_serve)
 
 
 def _serve(options: argparse.Namespace) -> int:
     # Imported late, so that --help and faults answer at once.
     from halogen_reference import settings as reading
+    from halogen_reference.serving import listen, serve
     from halogen_reference.settings import SettingError
     from halogen_simulator.assembly import assemble
     from halogen_simulator.engine import Character
     from halogen_simulator.faults.table import FAULTS
     from halogen_simulator.profile import ProfileError
     from halogen_simulator.script import Script, ScriptError, load
-    from halogen_simulator.serving import serve
 
     fault = FAULTS.get(options.fault) if options.fault else None
     if options.fault and fault is None:
-        return _wrong(f"there is no fault {options.fault!r}; 'halogen-simulator faults' lists them")
+        return wrong(f"there is no fault {options.fault!r}; 'halogen-simulator faults' lists them")
     try:
         chosen = reading.read()
         if options.slots:  # a simulated machine may be larger than any real one
@@ -99,9 +100,11 @@ def _serve(options: argparse.Namespace) -> int:
         )
         controls = options.test_controls
         simulator = assemble(chosen, character, fault=fault, test_controls=controls)
+        listener = listen(chosen.host, chosen.port if options.port is None else options.port)
     except (SettingError, ScriptError, ProfileError) as error:
-        return _wrong(str(error))
-    return serve(simulator.app, chosen.host, chosen.port if options.port is None else options.port)
+        return wrong(str(error))
+    serve(simulator.app, listener, "halogen-simulator:")
+    return 0
 
 
 def _pace(options: argparse.Namespace) -> "Pace | None":
@@ -120,29 +123,3 @@ def _faults(options: argparse.Namespace) -> int:
 
     print(as_json(FAULTS.values()) if options.json else as_text(FAULTS.values()))
     return 0
-
-
-def _wrong(message: str) -> int:
-    print(f"halogen-simulator: {message}", file=sys.stderr)
-    return 2
-
-
-def _at_least_one(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 65535:
-        raise ValueError
-    return value
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 3600:
-        raise ValueError
-    return value

@@ -1,6 +1,6 @@
 """What differs between versions and modes of the client, as data."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 _TEXT = {"type": "string"}
@@ -69,27 +69,24 @@ _NOW_BETAS = (
     "thinking-token-count-2026-05-13,advanced-tool-use-2025-11-20,effort-2025-11-24"
 )
 
+_PRINTING = Client(
+    about="print mode, as recorded",
+    version="2.1.332",
+    entrypoint="sdk-cli",
+    betas=_NOW_BETAS,
+    calls_agents="Agent",
+    tools=(_AGENT, _BASH, _EDIT, _READ, _SKILL, _WRITE),
+    subagent_tools=(_BASH, _EDIT, _READ, _SKILL, _WRITE),
+    extra=_NOW,
+)
+
 CLIENTS: dict[str, Client] = {
-    "2.1.332": Client(
-        about="print mode, as recorded",
-        version="2.1.332",
-        entrypoint="sdk-cli",
-        betas=_NOW_BETAS,
-        calls_agents="Agent",
-        tools=(_AGENT, _BASH, _EDIT, _READ, _SKILL, _WRITE),
-        subagent_tools=(_BASH, _EDIT, _READ, _SKILL, _WRITE),
-        extra=_NOW,
-    ),
-    "2.1.332-prompt": Client(
+    "2.1.332": _PRINTING,
+    "2.1.332-prompt": replace(
+        _PRINTING,
         about="at a prompt: the attribution line differs in every request",
-        version="2.1.332",
         entrypoint="cli",
-        betas=_NOW_BETAS,
-        calls_agents="Agent",
-        tools=(_AGENT, _BASH, _EDIT, _READ, _SKILL, _WRITE),
-        subagent_tools=(_BASH, _EDIT, _READ, _SKILL, _WRITE),
         content_hash=True,
-        extra=_NOW,
     ),
     "1.0.100": Client(
         about="print mode, as seen: no ids of sessions or agents but one long user_id",

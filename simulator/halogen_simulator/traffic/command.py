@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halogen_simulator.traffic.clients import CLIENTS, DEFAULT
+from halogen_simulator.values import at_least_one, port, wrong
 
 if TYPE_CHECKING:
     from halogen_simulator.traffic.judge import Played
@@ -26,11 +27,11 @@ def add_traffic(parser: argparse.ArgumentParser) -> None:
     """Options of ``traffic``."""
     parser.description = TRAFFIC
     add = parser.add_argument
-    add("--sessions", type=_at_least_one, default=1, metavar="N", help="side by side (1)")
-    add("--turns", type=_at_least_one, default=10, metavar="N", help="turns of a person (10)")
-    add("--agents", type=_at_least_one, default=2, metavar="N", help="helpers a turn calls (2)")
-    add("--keys", type=_at_least_one, default=1, metavar="N", help="API keys in use (1)")
-    add("--words", type=_at_least_one, default=20, metavar="N", help="words in a text (20)")
+    add("--sessions", type=at_least_one, default=1, metavar="N", help="side by side (1)")
+    add("--turns", type=at_least_one, default=10, metavar="N", help="turns of a person (10)")
+    add("--agents", type=at_least_one, default=2, metavar="N", help="helpers a turn calls (2)")
+    add("--keys", type=at_least_one, default=1, metavar="N", help="API keys in use (1)")
+    add("--words", type=at_least_one, default=20, metavar="N", help="words in a text (20)")
     add("--seed", type=int, default=0, help="the same seed, the same traffic (0)")
     add("--client", choices=list(CLIENTS), default=DEFAULT, help=f"whose shapes ({DEFAULT})")
     add("--hints", action="store_true", help="send the hint headers, off in the client by default")
@@ -52,7 +53,7 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     """Options of ``record``."""
     parser.description = RECORD
     add = parser.add_argument
-    add("--listen", type=_port, required=True, metavar="PORT", help="on 127.0.0.1; 0: a free one")
+    add("--listen", type=port, required=True, metavar="PORT", help="on 127.0.0.1; 0: a free one")
     add("--to", required=True, metavar="URL", help="the server that answers")
     add("file", type=Path, metavar="FILE", help="where to write; it must not be there yet")
     parser.set_defaults(run=_record)
@@ -63,7 +64,7 @@ def _playing(parser: argparse.ArgumentParser) -> None:
     add("--base-url", metavar="URL", help="the server to play against")
     add("--key", metavar="KEY", help="API key to send instead of the recorded ones")
     add("--max-tokens", type=int, default=128, metavar="N", help="of a reply (128); 0: as recorded")
-    add("--at-once", type=_at_least_one, default=1, metavar="N", help="requests together (1)")
+    add("--at-once", type=at_least_one, default=1, metavar="N", help="requests together (1)")
     add("--quiet", action="store_true", help="print complaints and the summary only")
 
 
@@ -82,7 +83,7 @@ def _traffic(options: argparse.Namespace) -> int:
         else:
             sys.stdout.write(lines)
     except OSError as error:
-        return _wrong(f"cannot write {options.out}: {error}")
+        return wrong(f"cannot write {options.out}: {error}")
     return 0
 
 
@@ -94,13 +95,13 @@ def _replay(options: argparse.Namespace) -> int:
     try:
         records = load(options.file)
     except RecordingError as error:
-        return _wrong(str(error))
+        return wrong(str(error))
     if options.base_url:
         return _play(options, records, hints=not options.no_hints)
     told = [as_recorded(placed) for placed in Hindsight(records).placed()]
     known = [played for played in told if played is not None]
     if not known:
-        return _wrong(f"{options.file} has no answers: give the --base-url of a server")
+        return wrong(f"{options.file} has no answers: give the --base-url of a server")
     return _tell(options, known)
 
 
@@ -124,17 +125,17 @@ def _tell(options: argparse.Namespace, run: "Iterable[Played]") -> int:
     from halogen_simulator.traffic.judge import complaint
 
     seen: dict[int, Played] = {}
-    wrong = 0
+    complaints = 0
     if not options.quiet:
         print(report.HEAD)
     for played in run:
         if not seen and played.status is None:
-            _wrong(f"no server at {options.base_url}: {played.error}")
+            wrong(f"no server at {options.base_url}: {played.error}")
             return UNREACHABLE
         seen[played.placed.record.n] = played
         base = seen.get(played.placed.base) if played.placed.base is not None else None
         problem = complaint(played, base)
-        wrong += problem is not None
+        complaints += problem is not None
         if problem or not options.quiet:
             print(report.line(played), flush=True)
         if problem:
@@ -142,8 +143,8 @@ def _tell(options: argparse.Namespace, run: "Iterable[Played]") -> int:
     print("", *report.table(seen.values()), sep="\n")
     if report.tells_nothing(seen.values()):
         print(report.NO_OUTCOME)
-    print(report.verdict(len(seen), wrong))
-    return 1 if wrong else 0
+    print(report.verdict(len(seen), complaints))
+    return 1 if complaints else 0
 
 
 def _record(options: argparse.Namespace) -> int:
@@ -152,26 +153,7 @@ def _record(options: argparse.Namespace) -> int:
     try:
         return serve(options.listen, options.to, options.file)
     except ProxyError as error:
-        return _wrong(str(error))
-
-
-def _wrong(message: str) -> int:
-    print(f"halogen-simulator: {message}", file=sys.stderr)
-    return 2
-
-
-def _at_least_one(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 65535:
-        raise ValueError
-    return value
+        return wrong(str(error))
 
 
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {

@@ -80,7 +80,7 @@ def test_more_slots_than_the_setting_says() -> None:
 def test_it_runs_without_a_model_and_without_what_models_need() -> None:
     """Nothing heavy is loaded to serve: no llama.cpp, no NumPy, no plotting."""
     code = (
-        "import sys, halogen_simulator.assembly, halogen_simulator.serving, "
+        "import sys, halogen_simulator.assembly, halogen_reference.serving, "
         "halogen_simulator.faults.table, halogen_simulator.cli; "
         "print([name for name in ('llama_cpp', 'numpy', 'matplotlib', 'simpy', 'yaml', 'rich') "
         "if name in sys.modules])"
