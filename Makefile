@@ -29,10 +29,20 @@ setup: .venv/.ready-all ## Set up .venv with every part and the tools to work on
 	@touch $@ .venv/.ready
 
 # The server to check: TARGET=http://... one that runs, CMD="my-server --port {port}" one to start.
-CMD ?= .venv/bin/halogen-reference --port {port}
-WHAT = $(if $(TARGET),$(TARGET),-- $(CMD))
+ifeq ($(TARGET)$(CMD),)
+# Ours, several times sooner with a model computed quickly, and with a thread for each of the two
+# servers that are tested at once.
+CHECKED := .venv/quick-model.gguf
+check: export HALOGEN_CHECKPOINT ?= $(CHECKED)
+check: export HALOGEN_THREADS ?= 1
+check: OPTIONS ?= --deterministic
+endif
+WHAT = $(if $(TARGET),$(TARGET),-- $(or $(CMD),.venv/bin/halogen-reference --port {port}))
 
-check: .venv/.ready-all ## Check the reference server, TARGET=http://... or CMD="server --port {port}"
+.venv/quick-model.gguf: .venv/.ready-all tools/quick_model.py
+	@$(PY) tools/quick_model.py $@
+
+check: .venv/.ready-all $(CHECKED) ## Check the reference server, TARGET=http://... or CMD="server --port {port}"
 	@.venv/bin/halogen-conformance check $(OPTIONS) $(WHAT)
 
 sim: .venv/.ready-all ## Start the simulator on port 8731, sessions on
@@ -42,7 +52,7 @@ demo: .venv/.ready ## Play the sessions example against a real server and show w
 	@$(PY) reference/demo/run.py
 
 bench: .venv/.ready-all ## Measure the fan-out from a kept conversation, and the simulator's requests a second
-	@$(PY) reference/bench/run.py
+	@$(PY) reference/bench/run.py --plot bench-report/fan-out.svg
 	@$(PY) simulator/bench/run.py
 
 # Half a minute with sessions and half a minute without, on each of the two servers.
@@ -74,5 +84,5 @@ format: .venv/.ready-all ## Format the code and mend what ruff can mend
 	$(PY) -m ruff format .
 
 clean: ## Remove what tests and tools leave behind, but not .venv
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis dist load-report
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis dist bench-report load-report
 	find $(PARTS) -name __pycache__ -type d -exec rm -rf {} +

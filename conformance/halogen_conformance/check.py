@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib.resources import as_file, files
@@ -18,6 +16,8 @@ import pytest
 from halogen_conformance.baseline import BaselineError
 from halogen_conformance.console import Live, show, terminal
 from halogen_conformance.controller import Controller
+from halogen_conformance.door import lets_in
+from halogen_conformance.interrupt import ended_politely
 from halogen_conformance.order import Order
 from halogen_conformance.plugin import CONTROLLER, controller_for
 from halogen_conformance.report import junit as junit_form
@@ -51,19 +51,6 @@ def _own_environment() -> Iterator[None]:
                 os.environ[name] = value
 
 
-@contextmanager
-def _ended_politely() -> Iterator[None]:
-    """Let a SIGTERM (a cancelled CI job) end the run as Ctrl-C does: no server is left behind."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _pytest_arguments(order: Order, ini: Path, workers: int) -> list[str]:
     # The folder, not `--pyargs`: for a package name pytest also loads the caller's conftest.py.
     folder = str(ini.parent)
@@ -79,24 +66,29 @@ def _pytest_arguments(order: Order, ini: Path, workers: int) -> list[str]:
 
 
 def _reachable(order: Order, controller: Controller) -> bool:
-    """For a URL: whether somebody answers there. Says so in the stream if not."""
+    """For a URL: whether somebody answers there and lets us in. Says so in the stream if not."""
     if not order.url:
         return True
+    target, trouble = UrlTarget(order.url, order.declared), ""
     try:
-        UrlTarget(order.url, order.declared).check_alive()
+        target.check_alive()
+        if not lets_in(target.base_url, target.key):
+            wants = "does not take the key that was given" if target.key else "wants a key"
+            trouble = f"{target.base_url} {wants} (401): give it in HALOGEN_API_KEY, or with --key"
     except TargetError as error:
+        trouble = str(error)
+    if trouble:
         controller.open()
-        controller.lost(str(error))
+        controller.lost(trouble)
         controller.close()
-        return False
-    return True
+    return not trouble
 
 
 def _run_pytest(order: Order, controller: Controller, workers: int) -> int:
     talk = StringIO()
     with (
         _own_environment(),
-        _ended_politely(),
+        ended_politely(),
         as_file(files("halogen_conformance.suite") / "suite.ini") as ini,
     ):
         arguments = _pytest_arguments(order, ini, workers)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from halogen_conformance.console import show, terminal
 from halogen_conformance.report.write import write
-from halogen_conformance.run import collect
+from halogen_conformance.run import MISSING_START, collect
 from halogen_conformance.stream import EventFormatError, read_lines
 from halogen_conformance.verdict import Exit
 
@@ -20,12 +20,15 @@ def rerender(file: str, folder: str) -> int:
     try:
         with Path(file).open(encoding="utf-8") as lines:
             run = collect(read_lines(lines))
+        if run.started is MISSING_START:
+            raise EventFormatError("this is no events.ndjson of a run: it has no start")
         console = terminal()
         show(console, run, Path(folder) if folder else None)
         if folder:
             write(run, Path(folder))
             console.print(f"Report: {Path(folder) / 'report.html'}", soft_wrap=True)
     except (OSError, UnicodeDecodeError, EventFormatError) as error:
-        print(f"halogen-conformance: {file}: {error}", file=sys.stderr)
+        why = error.strerror if isinstance(error, OSError) else error
+        print(f"halogen-conformance: {file}: {why}", file=sys.stderr)
         return int(Exit.USAGE)
     return int(Exit.CONFORMS)

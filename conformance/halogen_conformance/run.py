@@ -135,12 +135,12 @@ class Run:
 
 
 INTERRUPTED = "interrupted"  # where a SuiteError happened that was somebody's Ctrl-C
-_MISSING_START = RunStarted(target="unknown (the stream has no start)", at=0.0)
+MISSING_START = RunStarted(target="unknown (the stream has no start)", at=0.0)
 
 
 def collect(events: Iterable[Event]) -> Run:
     """Put a run together. The events may end anywhere; order matters only inside a test."""
-    started, finished, lost, expected = _MISSING_START, None, None, None
+    started, finished, lost, expected = MISSING_START, None, None, None
     rows: dict[str, RequirementListed] = {}
     known: dict[str, str] = {}
     checks: dict[str, list[Check]] = {}

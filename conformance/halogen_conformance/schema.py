@@ -9,7 +9,7 @@ import yaml
 from jsonschema.protocols import Validator
 
 from halogen_conformance.drivers.conversation import Json
-from halogen_conformance.drivers.driver import Request
+from halogen_conformance.drivers.driver import BadOwnRequest, Request
 from halogen_conformance.drivers.exchange import Exchange
 from halogen_conformance.drivers.reading import parse_json
 from halogen_conformance.drivers.reply import Problem
@@ -26,10 +26,6 @@ PATHS = {
 
 _MOST = 3
 """Problems reported for one value; more of them help nobody."""
-
-
-class BadOwnRequest(Exception):
-    """The suite made a request that its own schema refuses: our error, never the target's."""
 
 
 @cache

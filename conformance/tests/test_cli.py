@@ -70,9 +70,15 @@ def test_a_known_failure_is_green_and_a_stale_one_is_red(cli: Any, tmp_path: Pat
         (["check", "http://127.0.0.1:9", "--", "x"], "are two targets"),
         (["check", "ftp://127.0.0.1:9"], "is not an http:// or https:// address"),
         (["check", "not a url"], "is not an http:// or https:// address"),
-        (["check", "--ttl", "-1", "http://127.0.0.1:9"], "'-1' is not a positive number"),
-        (["check", "--ttl", "nan", "http://127.0.0.1:9"], "'nan' is not a positive number"),
-        (["check", "--ttl", "inf", "http://127.0.0.1:9"], "'inf' is not a positive number"),
+        (["check", "--ttl", "-1", "http://127.0.0.1:9"], "'-1' is not a number of seconds above 0"),
+        (
+            ["check", "--ttl", "nan", "http://127.0.0.1:9"],
+            "'nan' is not a number of seconds above 0",
+        ),
+        (
+            ["check", "--ttl", "inf", "http://127.0.0.1:9"],
+            "'inf' is not a number of seconds above 0",
+        ),
         (["check", "--only", "NOPE-1", "http://127.0.0.1:9"], "no requirement or group 'NOPE-1'"),
         (["check", "--only", ",", "http://127.0.0.1:9"], "name at least one"),
         (["check", "--baseline", "none.toml", "http://127.0.0.1:9"], "none.toml: cannot be read"),
@@ -139,6 +145,11 @@ def test_a_saved_run_is_rendered_again(
     broken.write_text('{"event": "note"}\n{"event": "note"}\n', encoding="utf-8")
     assert main(["report", str(broken)]) == 2
     assert "broken.ndjson: line 1: note has no `text`" in capsys.readouterr().err
+    broken.write_text("a letter\n", encoding="utf-8")
+    assert main(["report", str(broken)]) == 2
+    assert "broken.ndjson: this is no events.ndjson of a run" in capsys.readouterr().err
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
+    assert capsys.readouterr().err.endswith("nowhere: No such file or directory\n")
 
 
 def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:

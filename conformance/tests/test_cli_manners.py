@@ -121,11 +121,11 @@ def test_a_reader_who_leaves_does_not_change_the_exit_code(
     assert (done.returncode, done.stderr) == (code, "")
 
 
-def _runs(word: str) -> bool:
-    """Whether a process has this word among its arguments."""
+def _runs(*words: str) -> bool:
+    """Whether a process has these words among its arguments."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # it may end while we look
-            if word in path.read_bytes().decode("utf-8", "replace").split("\0"):
+            if set(words) <= set(path.read_bytes().decode("utf-8", "replace").split("\0")):
                 return True
     return False
 
@@ -155,3 +155,40 @@ def test_an_interrupted_run_is_no_verdict_and_leaves_no_server(
     assert process.returncode == 4, said
     assert "No verdict: the run was interrupted before its end." in said
     assert not _runs(mark)
+
+
+_STALLING = """
+import json, os, sys
+if sys.argv[2] == "faults":
+    print(json.dumps([{"id": "stall", "breaks": ["LIST-1"], "sentence": "Says nothing."}]))
+else:
+    os.execv(sys.executable, [sys.executable, %r, sys.argv[sys.argv.index("--port") + 1], "stall",
+                              sys.argv[1]])
+"""
+
+
+def test_an_interrupted_matrix_leaves_no_trial_and_no_server(cli: Any, tmp_path: Path) -> None:
+    mark, script = f"mark-{uuid.uuid4()}", tmp_path / "stalling.py"
+    script.write_text(_STALLING % cli.fake, "utf-8")
+    words = ["matrix", "--quick", "--trials", "kept", "--", sys.executable, str(script), mark]
+    with subprocess.Popen(
+        [sys.executable, "-m", "halogen_conformance.cli", *words],
+        cwd=cli.cwd,
+        env=cli.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not _runs(mark, "stall"):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=60)
+    assert (process.returncode, said) == (
+        4,
+        "halogen-conformance matrix: interrupted; what was tried is in kept, --missing goes on\n",
+    )
+    assert not _runs(mark)
+    assert not list(tmp_path.glob("kept/*")), "a trial that was ended is no trial"

@@ -16,10 +16,10 @@ from halogen_conformance.drivers.conversation import (
     ToolResult,
     User,
 )
-from halogen_conformance.drivers.driver import Options, Request, session_headers
+from halogen_conformance.drivers.driver import BadOwnRequest, Options, Request, session_headers
 from halogen_conformance.drivers.messages import MessagesDriver
 from halogen_conformance.drivers.spelling import PLAIN, VARIANTS, Spelling, respell_arguments
-from halogen_conformance.schema import BadOwnRequest, check_request
+from halogen_conformance.schema import check_request
 
 TOOL = Tool("look", "Look at a file.", {"type": "object", "properties": {"path": {}}})
 CALL = Call("call_1", "look", '{"path": "a", "depth": 2}')

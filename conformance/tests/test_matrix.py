@@ -198,4 +198,4 @@ def test_usage_errors_of_the_command(cli: Any) -> None:
     done = cli("matrix", "--fault", "nope", *simulator)
     assert (done.returncode, "there is no fault nope" in done.stderr) == (2, True)
     done = cli("matrix", "--", "no-such-command-here")
-    assert (done.returncode, "cannot run no-such-command-here" in done.stderr) == (4, True)
+    assert (done.returncode, "no command 'no-such-command-here'" in done.stderr) == (2, True)

@@ -25,7 +25,7 @@ exit codes:
   0  every rule held, and every threshold
   1  a rule was broken, or a threshold missed
   2  usage error
-  3  the server cannot be reached, or died
+  3  the server cannot be reached, wants another key, or died
   4  the load test itself went wrong; says nothing about the server
   5  nothing was tested
 """
@@ -35,6 +35,12 @@ finds it in HALOGEN_API_KEY. In place of a server's address, a command after -- 
 run."""
 _WORKER = """Talk for a `halogen-loadtest run --workers N` on another machine, which has all the
 options. A server that wants a key finds it in this machine's HALOGEN_API_KEY."""
+_WORKER_EXIT_CODES = """\
+exit codes:
+  0  the run came to its end, which has the verdict
+  2  usage error
+  4  it did not
+"""
 _GROUPS = {
     "load": "the load",
     "talk": "what is said",
@@ -58,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{chosen.command} takes no command after --")
     chosen.server = command
     run = {"run": _run, "worker": _worker, "scenarios": _scenarios}[chosen.command]
-    return run(parser, chosen)
+    return run(chosen)
 
 
 def _version() -> str:
@@ -79,13 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="run a load test",
+        formatter_class=raw,
         usage="%(prog)s [options] (URL | -- COMMAND --port {port} ...)",
         description=_RUN,
         epilog=_EXIT_CODES,
-        formatter_class=raw,
     )
     add = run.add_argument
-    add("url", nargs="?", help="the server, like http://127.0.0.1:8731")
+    add("url", nargs="?", metavar="URL", help="the server, like http://127.0.0.1:8731")
     add("--base-url", metavar="URL", help="the same as an option")
     add("--users", "-u", type=_count, default=1, metavar="N", help="users at once (1)")
     add("--spawn-rate", "-r", type=_rate, metavar="N", help="users that begin a second (all)")
@@ -93,58 +99,82 @@ def _parser() -> argparse.ArgumentParser:
     add("--processes", type=_count, metavar="N", help="processes on this machine (1)")
     add("--workers", type=_count, metavar="N", help="wait for N `halogen-loadtest worker`s")
     add("--bind", default="127.0.0.1", metavar="HOST", help="where to wait for them (127.0.0.1)")
+    add("--port", type=_port, metavar="N", help="the port for them (5557)")
     add(
-        "--port",
+        "--stop-time",
         type=_count,
-        metavar="N",
-        help="the port for them (5557)",
+        default=30,
+        metavar="S",
+        help="seconds to finish at the end (30)",
     )
-    add("--stop-time", type=_count, default=30, metavar="S", help="seconds to finish at the end")
     groups = [(name, run.add_argument_group(title)) for name, title in _GROUPS.items()]
     options.add_to(run, groups)
-    worker = commands.add_parser("worker", help="talk for a run elsewhere", description=_WORKER)
-    worker.add_argument("--master", default="127.0.0.1", metavar="HOST", help="where the run is")
-    worker.add_argument("--port", type=_count, default=PORT, metavar="N", help="its port (5557)")
-    worker.add_argument("--processes", type=_count, metavar="N", help="processes here (1)")
-    commands.add_parser("scenarios", help="list what users can do")
+    worker = commands.add_parser(
+        "worker",
+        help="talk for a run elsewhere",
+        description=_WORKER,
+        epilog=_WORKER_EXIT_CODES,
+        formatter_class=raw,
+    )
+    worker.add_argument(
+        "--master", default="127.0.0.1", metavar="HOST", help="where the run is (127.0.0.1)"
+    )
+    worker.add_argument("--port", type=_port, default=PORT, metavar="N", help="its port (5557)")
+    worker.add_argument(
+        "--processes", type=_count, metavar="N", help="processes on this machine (1)"
+    )
+    about = "List what users can do, for --scenario."
+    commands.add_parser("scenarios", help="list what users can do", description=about)
+    # Who calls a command wrongly is shown how that one is called.
+    run.set_defaults(error=run.error)
+    worker.set_defaults(error=worker.error)
     return parser
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
+    # int() would also take `1_000`, and digits of other scripts.
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9 or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text[:9]) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number, 1 to 65535")
+    return int(text)
 
 
 def _rate(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 1e6:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return value
 
 
-def _run(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+def _run(chosen: argparse.Namespace) -> int:
     settings = options.settings_of(chosen)
     given = [one for one in (chosen.url, chosen.base_url) if one]
     if len(given) + (chosen.server is not None) != 1:
-        parser.error("name one server: a URL (like http://127.0.0.1:8731), or -- COMMAND")
+        chosen.error("name one server: a URL (like http://127.0.0.1:8731), or -- COMMAND")
     if chosen.server is not None and not chosen.server:
-        parser.error("there is no command after --")
+        chosen.error("there is no command after --")
     if chosen.processes and chosen.workers:
-        parser.error("--processes is for this machine, --workers for others: give one")
+        chosen.error("--processes is for this machine, --workers for others: give one")
     problem = options.problem_in(settings)
     if problem is not None:
-        parser.error(problem)
+        chosen.error(problem)
     if chosen.server:
         try:
             with started(chosen.server) as target:
                 return _against(target, settings, chosen)
         except NotStarted as error:
-            return _say(str(error), 3)
+            return _say(str(error), error.code)
     target = Target(given[0] if "://" in given[0] else f"http://{given[0]}")
     if target.problem is not None:
-        parser.error(target.problem)
+        chosen.error(target.problem)
     return _against(target, settings, chosen)
 
 
@@ -190,7 +220,7 @@ def _spelled(settings: options.Settings) -> list[str]:
     return words
 
 
-def _worker(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+def _worker(chosen: argparse.Namespace) -> int:
     words = ["--worker", "--master-host", chosen.master, "--master-port", str(chosen.port)]
     words += ["--processes", str(chosen.processes)] if chosen.processes else []
     return _locust([*words, "--loglevel", "WARNING", "--exit-code-on-error", "0"])
@@ -232,7 +262,7 @@ def _say(message: str, code: int) -> int:
     return code
 
 
-def _scenarios(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+def _scenarios(chosen: argparse.Namespace) -> int:
     for name, sentence in options.SENTENCES.items():
         print(f"{name:14}{sentence}")
     return 0

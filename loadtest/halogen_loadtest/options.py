@@ -21,8 +21,8 @@ SCENARIOS = tuple(SENTENCES)
 SHAPES = ("closed", "open", "ramp", "spike", "soak")
 
 
-def _option(default: Any, text: str, **more: Any) -> Any:
-    return field(default=default, metadata={"text": text, **more})
+def _option(default: Any, text: str, *, takes: str = "N", **more: Any) -> Any:
+    return field(default=default, metadata={"text": text, "takes": takes, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class Settings:
     iterations: int = _option(
         0, "each user stops after so many iterations (0: when the time is over)", group="load"
     )
-    think: float = _option(0.0, "seconds a user waits between iterations", group="load")
+    think: float = _option(
+        0.0, "seconds a user waits between iterations (0)", group="load", takes="S"
+    )
     compare: bool = _option(
         False, "half of the time with sessions, half of it the same without", group="load"
     )
@@ -53,21 +55,29 @@ class Settings:
     )
     leave_after: int = _option(2, "abort: events after which a client leaves", group="talk")
     route: str = _option("all", "the API spoken; all: user by user", choices=ROUTES, group="talk")
-    model: str = _option("default", "the model asked for", group="talk")
+    model: str = _option("default", "the model asked for", group="talk", takes="NAME")
     seed: int = _option(1, "another seed has other texts", group="talk")
-    idle_limit: float = _option(60.0, "the longest silence of the server", group="talk")
-    reply_limit: float = _option(180.0, "the longest exchange", group="talk")
+    idle_limit: float = _option(
+        60.0, "seconds of the server's longest silence", group="talk", takes="S"
+    )
+    reply_limit: float = _option(180.0, "seconds of the longest exchange", group="talk", takes="S")
     deterministic: bool = _option(
         False, "equal requests have equal replies: twins must agree to the letter", group="judge"
     )
     twins: float = _option(
-        0.05, "share of answers that are asked again without headers, to compare", group="judge"
+        0.05,
+        "share, 0 to 1, of answers that are asked again without headers, to compare",
+        group="judge",
+        takes="SHARE",
     )
     handles: int = _option(
         0, "the most names the server holds (0: what its list says, or 8)", group="judge"
     )
     ttl: float = _option(
-        0.0, "seconds after which it releases a name (0: what its list says, or 600)", group="judge"
+        0.0,
+        "seconds after which it releases a name (0: what its list says, or 600)",
+        group="judge",
+        takes="S",
     )
     may_release: bool = _option(
         False, "the server may release names to make room, so unknown is no fault", group="judge"
@@ -77,17 +87,24 @@ class Settings:
     )
     strict: bool = _option(False, "a missed SHOULD fails the run, too", group="judge")
     max_ttft_p95: float = _option(
-        0.0, "the run fails when the 95th percentile of TTFT is above (0: no limit)", group="judge"
+        0.0,
+        "the run fails when the 95th percentile of TTFT is above so many seconds (0: no limit)",
+        group="judge",
+        takes="S",
     )
     min_used_share: float = _option(
         0.0,
-        "the run fails when fewer of those that go on from a name are used",
+        "the run fails when fewer of those that go on from a name are used (0)",
         group="judge",
+        takes="SHARE",
     )
     max_busy_share: float = _option(
-        0.0, "the run fails when more requests are turned away (429, 503, 529)", group="judge"
+        0.0,
+        "the run fails when more requests are turned away: 429, 503, 529 (0)",
+        group="judge",
+        takes="SHARE",
     )
-    report: str = _option("", "the folder for report.html, results.json and the CSV files")
+    report: str = _option("", "write report.html, results.json and CSV files there", takes="DIR")
 
 
 def spelled(name: str) -> str:
@@ -116,7 +133,7 @@ def add_to(parser: _Adds, groups: Iterable[tuple[str | None, _Adds]] = ()) -> No
             type=type(default),
             default=default,
             choices=choices,
-            metavar=None if choices else type(default).__name__.upper()[:1],
+            metavar=None if choices else one.metadata["takes"],
             help=shown.replace("%", "%%"),
         )
 

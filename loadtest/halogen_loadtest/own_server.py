@@ -18,7 +18,11 @@ _POLL_S = 0.1
 
 
 class NotStarted(Exception):
-    """The command cannot be run, or no server answers; the text is one line for the user."""
+    """No server answers; the text is one line for the user. ``code`` is the exit code for it."""
+
+    def __init__(self, line: str, code: Exit = Exit.TARGET_LOST) -> None:
+        super().__init__(line)
+        self.code = code
 
 
 def free_port() -> int:
@@ -40,7 +44,8 @@ def started(command: Sequence[str]) -> Iterator[Target]:
             words, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
         )
     except OSError as error:
-        raise NotStarted(f"{words[0]} cannot be run: {error.strerror}") from None
+        why = f"{words[0]!r} cannot be run ({error.strerror}); check the words after --"
+        raise NotStarted(why, Exit.USAGE) from None
     # Told to end, we take the server with us: nobody else knows of it.
     before = signal.signal(signal.SIGTERM, _leave)
     try:

@@ -24,7 +24,8 @@ _GAUGES = (CELLS, CELLS_USED, "halogen_requests_running", "halogen_requests_wait
 
 
 class TargetLost(Exception):
-    """Nothing answers there; the text says what was tried, in one line."""
+    """Nothing answers there, or nobody is let in; the text says what was tried and what to do, in
+    one line."""
 
 
 class NoSessions(Exception):
@@ -66,7 +67,9 @@ class Target:
             answer = connection.getresponse()
             return answer.status, answer.read()
         except (OSError, http.client.HTTPException) as error:
-            raise TargetLost(f"{self.url} does not answer GET {path}: {error}") from None
+            raise TargetLost(
+                f"{self.url} does not answer GET {path} ({error}): is the server running there?"
+            ) from None
         finally:
             connection.close()
 
@@ -79,7 +82,8 @@ class Target:
                 "start the server with sessions switched on (HALOGEN_FORK=1)"
             )
         if status == 401:
-            raise NoSessions(f"{self.url} wants a key: put it into {KEY}")
+            wants = "does not take the key in" if auth_headers() else "wants a key: put it into"
+            raise TargetLost(f"{self.url} {wants} {KEY} (401)")
         try:
             value: Json = json.loads(body)
         except ValueError:

@@ -39,6 +39,9 @@ def free_port() -> int:
         (["run", "http://127.0.0.1:1", "--scenario", "nonsense"], "invalid choice"),
         (["run", "http://127.0.0.1:1", "--compare", "--iterations", "2"], "--compare"),
         (["run", "http://127.0.0.1:1", "--workers", "1", "--processes", "1"], "give one"),
+        (["run", "http://127.0.0.1:1", "--users", "0"], "'0' is not a whole number from 1"),
+        (["run", "http://127.0.0.1:1", "--port", "http"], "'http' is not a port number"),
+        (["run", "http://127.0.0.1:1", "--spawn-rate", "x"], "'x' is not a number above 0"),
         ([], "COMMAND"),
     ],
 )
@@ -50,7 +53,26 @@ def test_usage_errors(words: list[str], complaint: str, capsys: pytest.CaptureFi
 
 def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", f"http://127.0.0.1:{free_port()}"]) == 3
-    assert "does not answer" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "does not answer" in said and "is the server running there?" in said
+
+
+def test_a_command_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--", "no-such-command-here"]) == 2
+    said = capsys.readouterr().err
+    assert "'no-such-command-here' cannot be run" in said and said.count("\n") == 1
+
+
+def test_a_server_that_wants_another_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with simulator(HALOGEN_API_KEY="secret-key-1") as server:
+        assert main(["run", server.url]) == 3
+        assert "wants a key: put it into HALOGEN_API_KEY (401)" in capsys.readouterr().err
+        monkeypatch.setenv("HALOGEN_API_KEY", "secret-key-2")
+        assert main(["run", server.url]) == 3
+    said = capsys.readouterr().err
+    assert "does not take the key in HALOGEN_API_KEY (401)" in said and "secret" not in said
 
 
 def test_a_server_without_sessions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,11 +89,8 @@ def test_a_server_of_its_own(tmp_path: Path) -> None:
         Target(done.results["target"]).names()
 
 
-@pytest.mark.parametrize("server", [["no-such-program"], [sys.executable, "-c", "1"]])
-def test_a_server_that_does_not_start(
-    server: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--", *server]) == 3
+def test_a_server_that_does_not_start(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--", sys.executable, "-c", "1"]) == 3
     assert capsys.readouterr().err.count("\n") == 1
 
 

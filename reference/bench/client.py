@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,14 +81,19 @@ async def _exchange(place: httpx.URL, ask: Ask) -> _Arrived:
             "stream_options": {"include_usage": True},
         }
     ).encode()
-    head = {
-        "Host": f"{place.host}:{place.port}",
+    headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),
-        "Connection": "close",
         **ask.headers(),
     }
-    lines = [f"POST {place.path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items())]
+    return await _send(place, "POST", headers, body)
+
+
+async def _send(
+    place: httpx.URL, method: str, headers: Mapping[str, str], body: bytes = b""
+) -> _Arrived:
+    head = {"Host": f"{place.host}:{place.port}", "Connection": "close", **headers}
+    lines = [f"{method} {place.path} HTTP/1.1", *(f"{key}: {value}" for key, value in head.items())]
     try:
         async with asyncio.timeout(_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(place.host, place.port)
@@ -157,9 +162,9 @@ def _read(arrived: _Arrived) -> tuple[int, dict[str, str], list[tuple[float, byt
 
 
 async def cells_used(url: str) -> int:
-    """``halogen_kv_cells_used`` now."""
-    async with httpx.AsyncClient(trust_env=False) as client:
-        page = (await client.get(f"{url}/metrics")).raise_for_status().text
+    """``halogen_kv_cells_used`` now. Raises httpx.HTTPError."""
+    _, _, chunks = _read(await _send(httpx.URL(f"{url}/metrics"), "GET", {}))
+    page = b"".join(data for _, data in chunks).decode()
     for line in page.splitlines():
         if line.startswith("halogen_kv_cells_used "):
             return int(float(line.split()[1]))

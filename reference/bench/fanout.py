@@ -7,7 +7,7 @@ from statistics import median
 
 from bench.client import Ask, Heard, at_once, cells_used
 
-_POLL_S = 0.1
+_POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)

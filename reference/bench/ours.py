@@ -14,7 +14,7 @@ import httpx
 from bench.bare import Bare
 from bench.client import Ask, at_once, cells_used
 from bench.fanout import FanOut, fan_out
-from bench.workload import Shape, continuation, history
+from bench.workload import LETTER, STORY, Shape, continuation, history
 from demo.process import REFERENCE, ServerTrouble, environment, serve
 
 NAME = "bench-history"
@@ -25,7 +25,10 @@ COLD_DIFFERENT = "cold, different histories"
 COLD_SAME = "cold, the same history"
 FIRST = "first after the keep"
 AGAIN = "again"
-FAN_OUTS = (COLD_DIFFERENT, COLD_SAME, FIRST, AGAIN)
+OTHER = "again, other messages"
+"""A server without names may by now hold the history for every client, and has the clients'
+messages to read: as much as ours has to in the first fan-out after the keep."""
+FAN_OUTS = (COLD_DIFFERENT, COLD_SAME, FIRST, AGAIN, OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,16 @@ async def _fan_outs(
     await take(COLD_SAME, [Ask(messages, shape.tokens) for messages in same])
     tell("the keep")
     (kept,) = await at_once(url, [Ask(opening, shape.reply, keep=NAME)])
-    warm = [Ask(continuation(opening, kept.text, n), shape.tokens, start=NAME) for n in clients]
+    warm, other = (
+        [
+            Ask(continuation(opening, kept.text, n, asking), shape.tokens, start=NAME)
+            for n in clients
+        ]
+        for asking in (STORY, LETTER)
+    )
     await take(FIRST, warm)
     await take(AGAIN, warm)
+    await take(OTHER, other)
     tell("the forks' KV cells")
     keeping = [
         Ask(ask.messages, ask.max_tokens, start=NAME, keep=f"{NAME}-{n}")

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from statistics import median
@@ -15,8 +15,13 @@ from bench.fanout import FanOut
 from bench.ours import FAN_OUTS, Round
 from bench.targets import Target
 from bench.workload import Shape
+from demo.process import environment
+from halogen_reference.engine.llama import waiting
 from halogen_reference.settings import packaged_model
 from halogen_reference.settings import read as read_settings
+
+OURS = "reference"
+"""What this project's server is called beside the others."""
 
 _MARKS = {True: "[green]met[/]", False: "[red]missed[/]", None: "[yellow]not judged[/]"}
 
@@ -25,7 +30,8 @@ _MARKS = {True: "[green]met[/]", False: "[red]missed[/]", None: "[yellow]not jud
 class Results:
     shape: Shape
     rounds: Sequence[Round]
-    rival: dict[str, FanOut] | None
+    peers: Mapping[str, Mapping[str, FanOut]]
+    """The other servers' fan-outs, by the server's name."""
     books: Bookkeeping
     targets: Sequence[Target]
     conditions: dict[str, str]
@@ -34,18 +40,19 @@ class Results:
         return asdict(self)
 
 
-def conditions() -> dict[str, str]:
-    """What the figures depend on, as it is now."""
+def conditions(peers: Mapping[str, str]) -> dict[str, str]:
+    """What the figures depend on, as it is now. ``peers``: the other servers' versions."""
     chosen = read_settings()
     packages = ("halogen-sessions-kit", "llama-cpp-python", "uvicorn", "starlette", "httpx")
     return {
         "cores": str(len(os.sched_getaffinity(0))),
         "threads": str(chosen.threads),
         "load average": " ".join(f"{load:.1f}" for load in os.getloadavg()),
-        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
+        **waiting.chosen(environment({})),
         "model": (chosen.checkpoint or packaged_model()).stem,
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
+        **peers,
     }
 
 
@@ -63,9 +70,13 @@ def show(out: Console, results: Results) -> None:
         f"shared tokens and {bare[0].own} own; the shared ones took "
         f"{median(b.prefill for b in bare):.1f} s to evaluate."
     )
-    short = sum(f.short for r in results.rounds for f in r.fan_outs.values())
-    if short:
-        out.print(f"{short} replies ended early; the decode rate leaves out what came after.")
+    short = {OURS: sum(one.short for r in results.rounds for one in r.fan_outs.values())}
+    for name, measured in results.peers.items():
+        short[name] = sum(one.short for one in measured.values())
+    for name, count in short.items():
+        if count:
+            replies = "reply" if count == 1 else "replies"
+            out.print(f"{name}: {count} {replies} ended early, which shortens its wall times.")
     out.print(_targets(results.targets))
     out.print("; ".join(f"{name} {value}" for name, value in results.conditions.items()))
 
@@ -77,11 +88,11 @@ def _fan_outs(title: str, results: Results) -> Table:
     for column in ("TTFT p50", "TTFT max", "wall", "decode", "evaluated", "KV cells"):
         table.add_column(column, justify="right", no_wrap=True)
     for fan_out in FAN_OUTS:
-        _row(table, "reference", fan_out, [r.fan_outs[fan_out] for r in results.rounds])
-    if results.rival:
+        _row(table, OURS, fan_out, [r.fan_outs[fan_out] for r in results.rounds])
+    for server, measured in results.peers.items():
         table.add_section()
-        for fan_out, one in results.rival.items():
-            _row(table, "llama_cpp.server", fan_out, [one])
+        for fan_out, one in measured.items():
+            _row(table, server, fan_out, [one])
     return table
 
 

@@ -3,6 +3,7 @@ could not be run."""
 
 import argparse
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import httpx
 from rich.console import Console
 from rich.markup import escape
 
-from bench import bookkeeping, ours, restart, rival
+from bench import bookkeeping, ours, peer, plot, restart
 from bench.report import Results, conditions, show
 from bench.targets import targets
 from bench.workload import Shape
@@ -32,6 +33,9 @@ def main() -> int:
         out.print("Interrupted; the servers are stopped.")
         return 130
     show(out, results)
+    if options.plot:
+        plot.write(results, options.plot)
+        out.print(f"The served fan-outs as a picture: {options.plot}", markup=False)
     if options.json:
         options.json.write_text(json.dumps(results.json(), indent=2), "utf-8")
         out.print(f"Written to {options.json}.", markup=False)
@@ -51,7 +55,17 @@ def _options() -> argparse.Namespace:
         default=shape.sentences,
         help="sentences of the history, some 19 tokens each (%(default)s)",
     )
-    add("--alone", action="store_true", help="leave llama_cpp.server out")
+    names = [one.name for one in peer.PEERS]
+    beside = parser.add_mutually_exclusive_group()
+    beside.add_argument(
+        "--beside",
+        action="append",
+        choices=names,
+        metavar="SERVER",
+        help=f"measure this one beside, instead of all that can be had; of {', '.join(names)}",
+    )
+    beside.add_argument("--alone", action="store_true", help="measure no other server beside")
+    add("--plot", type=Path, metavar="FILE.svg", help="draw the served fan-outs there")
     add("--json", type=Path, metavar="FILE", help="write every figure there too")
     options = parser.parse_args()
     for name, least in {"rounds": 1, "clients": 2, "tokens": 4, "sentences": 1}.items():
@@ -62,12 +76,18 @@ def _options() -> argparse.Namespace:
 
 def _measure(out: Console, options: argparse.Namespace) -> Results:
     shape = Shape(options.clients, options.tokens, options.sentences)
-    beside = rival.available() and not options.alone
-    if not beside and not options.alone:
-        out.print(rival.ABSENT)
-    total = 1 + ours.STEPS * options.rounds + restart.STEPS + rival.STEPS * beside
-    found = conditions()
+    programs, absent = peer.choose([] if options.alone else options.beside, os.environ)
+    for line in absent:
+        out.print(line, markup=False)
+    total = peer.STEPS * len(programs) + 1 + ours.STEPS * options.rounds + restart.STEPS
+    found = conditions({name: program.version for name, program in programs.items()})
     with Steps(out, total) as steps:
+        # The others first: what does not start shows at once, and not after all the rest.
+        peers = {
+            one.name: peer.measure(one, programs[one.name], shape, steps.begin)
+            for one in peer.PEERS
+            if one.name in programs
+        }
         steps.begin("bookkeeping of the sessions")
         books = bookkeeping.measure()
         rounds = []
@@ -76,8 +96,7 @@ def _measure(out: Console, options: argparse.Namespace) -> Results:
             rounds.append(ours.measure(shape, steps.begin))
         steps.prefix = ""
         back = restart.measure(shape, steps.begin)
-        theirs = rival.measure(shape, steps.begin) if beside else None
-    return Results(shape, rounds, theirs, books, targets(rounds, books, back, theirs), found)
+    return Results(shape, rounds, peers, books, targets(rounds, books, back, peers), found)
 
 
 if __name__ == "__main__":

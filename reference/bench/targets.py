@@ -1,16 +1,31 @@
 """The figures to reach, each with what was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from bench.bookkeeping import Bookkeeping
 from bench.fanout import FanOut
-from bench.ours import AGAIN, COLD_DIFFERENT, COLD_SAME, FIRST, Round
+from bench.ours import AGAIN, COLD_DIFFERENT, COLD_SAME, FIRST, OTHER, Round
 from bench.restart import Restart
 
 SOONER, OF_BARE, BOOKKEEPING_S, LINEAR = 10.0, 0.9, 0.001, 1.5
 _MESSAGES = 200
+
+_FIGURES: dict[str, Callable[[FanOut], float]] = {
+    "TTFT p50": lambda one: one.first_p50,
+    "wall": lambda one: one.wall,
+}
+_AT_MOST = (
+    ("wall", COLD_SAME, (COLD_SAME,)),
+    ("TTFT p50", FIRST, (FIRST, OTHER)),
+    ("wall", FIRST, (FIRST, OTHER)),
+    ("TTFT p50", AGAIN, (AGAIN,)),
+    ("wall", AGAIN, (AGAIN,)),
+)
+"""A figure, our fan-out, and those of every other server of which it may not exceed the best. The
+first after a keep is held against what another reaches once it is warm; the same requests again
+are held against the same again, where another may have nothing left to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +42,7 @@ def targets(
     rounds: Sequence[Round],
     books: Bookkeeping,
     back: Restart,
-    rival: dict[str, FanOut] | None,
+    peers: Mapping[str, Mapping[str, FanOut]],
 ) -> list[Target]:
     """Ratios are taken inside a round and the median of the rounds is judged: what else the
     machine does changes from one minute to the next."""
@@ -38,7 +53,7 @@ def targets(
         _cells(rounds),
         *_books(books),
         _restart(back),
-        *_beside(rounds, rival),
+        *beside(rounds, peers),
     ]
 
 
@@ -109,21 +124,23 @@ def _restart(back: Restart) -> Target:
     )
 
 
-def _beside(rounds: Sequence[Round], rival: dict[str, FanOut] | None) -> list[Target]:
-    if rival is None:
-        return []
+def beside(rounds: Sequence[Round], peers: Mapping[str, Mapping[str, FanOut]]) -> list[Target]:
+    """Ours of each round by the other's best, both of this run."""
     found = []
-    for title in (COLD_SAME, FIRST):
-        ours = median(r.fan_outs[title].wall for r in rounds)
-        theirs = rival[title].wall
-        found.append(
-            Target(
-                f"wall, {title}: no longer than llama_cpp.server's",
-                f"<= {theirs:.1f} s",
-                f"{ours:.1f} s",
-                ours <= theirs,
+    for server, measured in peers.items():
+        for figure, title, of in _AT_MOST:
+            theirs = min(_FIGURES[figure](measured[other]) for other in of)
+            ours = [_FIGURES[figure](r.fan_outs[title]) for r in rounds]
+            against = f"{server}'s" if of == (title,) else f"{server}'s best, first or warm"
+            found.append(
+                Target(
+                    f"{figure}, {title}: of {against}",
+                    "<= 1 x",
+                    f"{_spread([one / theirs for one in ours], ' x')}; "
+                    f"{median(ours):.2f} s, {theirs:.2f} s",
+                    median(ours) <= theirs,
+                )
             )
-        )
     return found
 
 

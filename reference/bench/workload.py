@@ -12,6 +12,10 @@ _FACTS = (
     "counts what it could not read and reports the count at the end",
 )
 
+STORY = "Now write a long story about {}. Begin at once."
+LETTER = "Please compose a long letter about {}. Start right now."
+"""Two ways of asking, different from the first word on."""
+
 _SUBJECTS = (
     "the harbour at night",
     "a bridge of stone",
@@ -64,10 +68,11 @@ def history(shape: Shape, variant: int = 0) -> list[Message]:
     return [{"role": "user", "content": f"System {variant} in full: " + " ".join(sentences)}]
 
 
-def continuation(opening: list[Message], reply: str, client: int) -> list[Message]:
+def continuation(
+    opening: list[Message], reply: str, client: int, asking: str = STORY
+) -> list[Message]:
     """A history that repeats the opening and its reply and adds this client's message."""
-    subject = _SUBJECTS[client % len(_SUBJECTS)]
-    text = f"Now write a long story about {subject}. Begin at once."
+    text = asking.format(_SUBJECTS[client % len(_SUBJECTS)])
     return [
         *opening,
         {"role": "assistant", "content": reply},

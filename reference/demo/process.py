@@ -13,6 +13,8 @@ from pathlib import Path
 
 import httpx
 
+from halogen_reference.engine.llama import waiting
+
 REFERENCE = (sys.executable, "-m", "halogen_reference", "--port", "0")
 """The command that starts this project's server on a free port."""
 
@@ -44,9 +46,8 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("HALOGEN_") or name in _FROM_USER
     }
-    # Threads that wait for each other by spinning take the processor from whoever they wait for
-    # when something else runs on the machine; a prompt then takes many times as long.
-    kept.setdefault("OMP_WAIT_POLICY", "passive")
+    # The server would choose this itself; what it is measured against shall have the same.
+    waiting.choose(kept)
     return {**kept, "PYTHONUNBUFFERED": "1", **settings}
 
 

@@ -1,14 +1,17 @@
 """``halogen-reference``: start the server."""
 
 import argparse
+import os
 import sys
 
 import shtab
 
 from halogen_reference import __version__, settings
+from halogen_reference.command import EXIT_CODES, port
 from halogen_reference.engine.llama.engine import LlamaEngine, Size
-from halogen_reference.engine.llama.model import Model, ModelError
+from halogen_reference.engine.llama.model import Model, ModelError, offloads
 from halogen_reference.http.app import build_app
+from halogen_reference.prompt import TemplateUnreadable
 from halogen_reference.server import build
 from halogen_reference.serving import listen, serve
 from halogen_reference.settings import SettingError, Settings, packaged_model
@@ -20,21 +23,30 @@ table."""
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the server until it is told to stop. Returns the exit code: 2 for a bad setting."""
-    parser = argparse.ArgumentParser("halogen-reference", description=_ABOUT)
+    parser = argparse.ArgumentParser(
+        "halogen-reference",
+        description=_ABOUT,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     shtab.add_argument_to(parser)
-    parser.add_argument("--port", type=int, help="the port to listen on (HALOGEN_API_PORT)")
+    parser.add_argument(
+        "--port",
+        type=port,
+        metavar="N",
+        help="the port to listen on; 0: a free one (8731, or HALOGEN_API_PORT)",
+    )
     options = parser.parse_args(arguments)
-    if options.port is not None and not 0 <= options.port <= 65535:
-        parser.error("--port takes a port number, 0 to 65535")
     try:
         chosen = settings.read()
         engine = start_engine(chosen)
+        app = build_app(build(engine, chosen))
         listener = listen(chosen.host, chosen.port if options.port is None else options.port)
     except (SettingError, ModelError) as error:
         print(f"halogen-reference: {error}", file=sys.stderr)
         return 2
-    serve(build_app(build(engine, chosen)), listener, f"halogen-reference: {engine.model_id}")
+    serve(app, listener, f"halogen-reference: {engine.model_id}")
     return 0
 
 
@@ -52,5 +64,26 @@ def start_engine(chosen: Settings) -> LlamaEngine:
         raise SettingError(
             f"HALOGEN_KV_POOL_POSITIONS={pool} does not hold one context of {context} tokens"
         )
+    _check_memory(model, pool)
     size = Size(context, pool, chosen.slots, chosen.threads, chosen.queue_timeout)
-    return LlamaEngine(model, size)
+    try:
+        return LlamaEngine(model, size)
+    except TemplateUnreadable as error:
+        raise ModelError(
+            f"{model.path}: {error}; set HALOGEN_CHECKPOINT to another GGUF file"
+        ) from None
+
+
+def _check_memory(model: Model, pool: int) -> None:
+    """Raises SettingError for more KV cells than the machine has memory for: many a system
+    promises such memory, and ends the process once it is written to."""
+    if offloads():
+        return  # the cells may lie in another memory, whose size is not known here
+    needed = pool * model.token_bytes
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
+        raise SettingError(
+            f"{pool} KV cells take {needed / 2**30:.1f} GiB, more than the "
+            f"{memory / 2**30:.1f} GiB of this machine: choose a smaller "
+            "HALOGEN_KV_POOL_POSITIONS or HALOGEN_CTX"
+        )

@@ -27,6 +27,10 @@ from halogen_reference.errors import RequestError, invalid
 _TAG = re.compile(rf"(?:{tool_form.THINK_OPEN}|{tool_form.THINK_CLOSE})\n*")
 
 
+class TemplateUnreadable(ValueError):
+    """The model's chat template is no Jinja2 template; the message is one line."""
+
+
 class Seam(NamedTuple):
     """An edge of an assistant turn's content: where the reply starts, or where it ends."""
 
@@ -53,7 +57,7 @@ class ChatTemplate:
 
     ``source`` is Jinja2 text as models ship it; ``texts`` are the variables it may print, such as
     ``bos_token``; ``prefix`` is text every prompt begins with, added where the template leaves it
-    out. Raises ValueError when the source is not a template.
+    out. Raises TemplateUnreadable when the source is not a template.
     """
 
     def __init__(self, source: str, texts: dict[str, str] | None = None, prefix: str = "") -> None:
@@ -64,7 +68,7 @@ class ChatTemplate:
         try:
             self._template = environment.from_string(source)
         except TemplateError as error:
-            raise ValueError(f"the chat template cannot be read: {error}") from error
+            raise TemplateUnreadable(f"the chat template cannot be read: {error}") from None
         self._texts = texts or {}
         self._prefix = prefix
         self._offers_tools = "tools" in source and "<tool_call>" in source

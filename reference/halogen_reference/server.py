@@ -64,5 +64,6 @@ def _store(engine: Engine, settings: Settings) -> Store | None:
         raise SettingError(str(error)) from None
     except OSError as error:
         raise SettingError(
-            f"HALOGEN_CACHE_DIR={settings.cache_dir} cannot be used ({error.strerror})"
+            f"HALOGEN_CACHE_DIR={settings.cache_dir} cannot be used ({error.strerror}): "
+            "give it a folder that this user may write to"
         ) from None

@@ -2,6 +2,7 @@
 
 import errno
 import socket
+from contextlib import suppress
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -28,9 +29,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(app: ASGIApp, listener: socket.socket, name: str) -> None:
-    """Print what answers where, and answer until told to stop. Closes the socket."""
+    """Print what answers where, and answer until told to stop. Closes the socket.
+
+    Returns after an interrupt (Ctrl-C); any other signal ends the process as it always does."""
     host, port = listener.getsockname()
-    with listener:
+    # uvicorn ends in good order and then raises the interrupt, for whoever called it: nobody here.
+    with listener, suppress(KeyboardInterrupt):
         print(f"{name} on http://{host}:{port}", flush=True)
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=5, ws="none"

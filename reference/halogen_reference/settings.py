@@ -16,6 +16,8 @@ _MOST_TOKENS = 10**9
 """More would not fit llama.cpp's 32-bit counts."""
 _SHOWN = 40
 """Characters of a bad value that are shown."""
+_SECRET = frozenset({"HALOGEN_API_KEY"})
+"""Settings whose values are never shown."""
 
 
 class SettingError(Exception):
@@ -72,11 +74,12 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
             return parse(text)
         except (ValueError, OverflowError):
             shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-            raise SettingError(f"{name}={shown!r} cannot be used: it takes {takes}") from None
+            given = name if name in _SECRET else f"{name}={shown!r}"
+            raise SettingError(f"{given} cannot be used: it takes {takes}") from None
 
     tokens = f"a number of tokens from 64 to {_MOST_TOKENS}"
     return Settings(
-        port=get("HALOGEN_API_PORT", _whole(0, 65535), 8731, "a port number, 0 to 65535"),
+        port=get("HALOGEN_API_PORT", port_number, 8731, "a port number, 0 to 65535"),
         host=get("HALOGEN_API_HOST", str, "127.0.0.1", "an address"),
         checkpoint=get("HALOGEN_CHECKPOINT", Path, None, "the path of a GGUF file"),
         model_ids=get("HALOGEN_MODEL_ID", _list, (), "model names with commas between"),
@@ -89,7 +92,7 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
         queue_timeout=get(
             "HALOGEN_QUEUE_TIMEOUT", _above_zero, 60.0, "a number of seconds above 0"
         ),
-        api_keys=get("HALOGEN_API_KEY", _list, (), "keys with commas between"),
+        api_keys=get("HALOGEN_API_KEY", _keys, (), "keys in ASCII with commas between"),
         fork=get("HALOGEN_FORK", _switch, False, "1 or 0"),
         fork_ttl=get("HALOGEN_FORK_TTL_S", _above_zero, 600.0, "a number of seconds above 0"),
         fork_handles=get("HALOGEN_FORK_HANDLES", _whole(1, 128), 8, "a number from 1 to 128"),
@@ -116,6 +119,11 @@ def _plain(text: str) -> str:
     if not text.isascii() or "_" in text:
         raise ValueError
     return text
+
+
+def port_number(text: str) -> int:
+    """A port, or 0 for a free one. Raises ValueError."""
+    return _whole(0, 65535)(text)
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -149,6 +157,15 @@ def _switch(text: str) -> bool:
     if text not in ("0", "1"):
         raise ValueError
     return text == "1"
+
+
+def _keys(text: str) -> tuple[str, ...]:
+    """A list without a key would let everybody in, and a key that no header can carry nobody
+    (AUTH-1): somebody's slip, not their wish."""
+    keys = _list(text)
+    if not keys or not text.isascii() or not text.isprintable():
+        raise ValueError
+    return keys
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -126,8 +126,9 @@ class Turn:
         parser = self._parser()
         watch = self._metrics.watch(len(job.tokens))
         started = False
-        # After the first step of this reply, and of the others to the same request.
-        asyncio.get_running_loop().call_soon(self._visit.hand_over)
+        if job.start is not None:
+            # After the first step of this reply, and of the others to the same request.
+            asyncio.get_running_loop().call_soon(self._visit.hand_over)
         try:
             async with aclosing(self._engine.submit(job)) as events:
                 async for event in events:

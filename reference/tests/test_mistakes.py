@@ -1,12 +1,15 @@
 """What a person who starts the server wrongly gets to read: one line, and what to do."""
 
+import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from halogen_reference.settings import packaged_model
 from tests.protocol.server import clean_environment
 
 
@@ -57,6 +60,44 @@ def test_a_file_that_is_no_model(tmp_path: Path, content: bytes | None) -> None:
     assert "HALOGEN_CHECKPOINT" in line
 
 
+_TEMPLATE = b"tokenizer.chat_template"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        # Another key of the same length: the file has a text there, and no template.
+        (lambda at: (at, b"tokenizer.chat_templatX"), "model.gguf has no chat template: choose a"),
+        # The value stands behind the key, its type (4 bytes) and its length (8 bytes).
+        (
+            lambda at: (at + len(_TEMPLATE) + 12, b"{% for %}"),
+            "model.gguf: the chat template cannot be read: ",
+        ),
+    ],
+)
+def test_a_model_without_a_template_of_use(
+    tmp_path: Path, change: Callable[[int], tuple[int, bytes]], complaint: str
+) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copyfile(packaged_model(), path)
+    try:
+        with path.open("r+b") as file:
+            at, data = change(file.read(2**24).index(_TEMPLATE))
+            file.seek(at)
+            file.write(data)
+        line = start({"HALOGEN_CHECKPOINT": str(path), "HALOGEN_CTX": "64"})
+    finally:
+        path.unlink()  # a hundred megabytes
+    assert complaint in line and "HALOGEN_CHECKPOINT" in line
+
+
+def test_a_cache_folder_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "a file"
+    path.touch()
+    line = start({"HALOGEN_FORK": "1", "HALOGEN_CACHE_DIR": str(path), "HALOGEN_CTX": "64"})
+    assert f"HALOGEN_CACHE_DIR={path} cannot be used" in line and "give it a folder" in line
+
+
 def test_a_folder_for_a_model(tmp_path: Path) -> None:
     assert str(tmp_path) in start({"HALOGEN_CHECKPOINT": str(tmp_path)})
 
@@ -73,12 +114,15 @@ def test_a_folder_for_a_model(tmp_path: Path) -> None:
         ("HALOGEN_KV_SLOTS", "-1"),
         ("HALOGEN_KV_SLOTS", "1.5"),
         ("HALOGEN_KV_POOL_POSITIONS", "64"),
+        ("HALOGEN_KV_POOL_POSITIONS", "999999999"),
         ("HALOGEN_QUEUE_TIMEOUT", "soon"),
         ("HALOGEN_QUEUE_TIMEOUT", "nan"),
         ("HALOGEN_FORK", "yes"),
         ("HALOGEN_FORK_TTL_S", "0"),
         ("HALOGEN_FORK_TTL_S", "inf"),
         ("HALOGEN_FORK_HANDLES", "none"),
+        ("HALOGEN_FORK_MAP", "foo"),
+        ("HALOGEN_API_KEY", ","),
         ("HALOGEN_THREADS", "0"),
     ],
 )

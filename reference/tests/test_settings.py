@@ -128,6 +128,14 @@ def test_any_text_is_taken_or_refused_in_one_line(variable: str, text: str) -> N
         assert len(str(error).splitlines()) == 1  # noqa: PT017
 
 
+@pytest.mark.parametrize("keys", [",", " , ", "clé-secrète", "a\x7fb", "s\udcff"])
+def test_a_list_of_keys_that_nobody_meant(keys: str) -> None:
+    """Nobody would be asked for a key, or nobody could give it; and no key is shown (AUTH-1)."""
+    with pytest.raises(SettingError) as caught:
+        settings.read({"HALOGEN_API_KEY": keys})
+    assert str(caught.value).startswith("HALOGEN_API_KEY cannot be used: it takes keys")
+
+
 def test_the_environment_is_read_unless_another_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HALOGEN_API_PORT", "9")
     assert settings.read().port == 9 and settings.read({}).port == 8731

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 import shtab
 
 from halogen_reference import __version__
+from halogen_reference.command import EXIT_CODES as SERVERS_EXIT_CODES
+from halogen_reference.command import port
 from halogen_simulator.state import BYTES_PER_TOKEN
 from halogen_simulator.traffic import command as traffic
-from halogen_simulator.values import at_least_one, port, seconds, wrong
+from halogen_simulator.values import EXIT_CODES, at_least_one, seconds, wrong
 
 if TYPE_CHECKING:
     from halogen_simulator.pace import Pace
 
-_ABOUT = "The sessions protocol (keep, fork and join) without a model: for tests and for sizing."
+_ABOUT = """The sessions protocol (keep, fork and join) without a model: for tests and for sizing.
+Each command has its own --help."""
 _SERVE = """Serve the reference server's routes on a simulated model that answers at once.
 Everything else is set by the reference's environment variables (HALOGEN_FORK=1 turns the
 protocol on)."""
@@ -28,12 +31,27 @@ protocol on)."""
 def main(arguments: list[str] | None = None) -> int:
     """Run a command. Returns the exit code: 2 for a wrong argument or setting."""
     given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser("halogen-simulator", description=_ABOUT)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "halogen-simulator", description=_ABOUT, epilog=EXIT_CODES, formatter_class=raw
+    )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     shtab.add_argument_to(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _serve_arguments(commands.add_parser("serve", help="start a server", description=_SERVE))
-    faults = commands.add_parser("faults", help="list the mistakes a server can be told to make")
+    serve = commands.add_parser(
+        "serve",
+        help="start a server",
+        description=_SERVE,
+        epilog=SERVERS_EXIT_CODES,
+        formatter_class=raw,
+    )
+    _serve_arguments(serve)
+    about = (
+        "List the mistakes a server can be told to make (serve --fault ID), and what each breaks."
+    )
+    faults = commands.add_parser(
+        "faults", help="list the mistakes a server can be told to make", description=about
+    )
     faults.add_argument("--json", action="store_true", help="as JSON, for programs")
     faults.set_defaults(run=_faults)
     fleet = commands.add_parser("fleet", help="simulate many agents on one or many servers")
@@ -52,24 +70,33 @@ def main(arguments: list[str] | None = None) -> int:
         harness.set_defaults(run=command.run)
     options = parser.parse_args(given)
     run: Callable[[argparse.Namespace], int] = options.run
-    return run(options)
+    try:
+        return run(options)
+    except KeyboardInterrupt:
+        print("halogen-simulator: interrupted", file=sys.stderr)
+        return 130
 
 
 def _serve_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--port", type=port, help="the port to listen on (HALOGEN_API_PORT); 0 takes a free one")
-    add("--seed", type=int, default=0, help="another seed is another model with other words")
+    add(
+        "--port",
+        type=port,
+        metavar="N",
+        help="the port to listen on; 0: a free one (8731, or HALOGEN_API_PORT)",
+    )
+    add("--seed", type=int, default=0, metavar="N", help="another seed is another model (0)")
     add("--reply-words", type=at_least_one, default=24, metavar="N", help="words in a reply (24)")
     add("--reasoning", action="store_true", help="open every reply with a reasoning block")
     add("--script", type=Path, metavar="FILE", help="what to answer to which turn (YAML or JSON)")
     add("--fault", metavar="ID", help="make one mistake on purpose; 'faults' lists them")
     add("--test-controls", action="store_true", help="offer POST /simulator/clock and the like")
-    add("--slots", type=at_least_one, metavar="N", help="replies at once (HALOGEN_KV_SLOTS)")
+    add("--slots", type=at_least_one, metavar="N", help="replies at once (8, or HALOGEN_KV_SLOTS)")
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument(
         "--profile", metavar="NAME|FILE", help="take the time a measured server takes, or 'none'"
     )
-    pace.add_argument("--token-s", type=seconds, metavar="S", help="seconds for every token")
+    pace.add_argument("--token-s", type=seconds, metavar="S", help="seconds for every token (0)")
     parser.set_defaults(run=_serve)
 
 
@@ -108,14 +135,15 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _pace(options: argparse.Namespace) -> "Pace | None":
-    from halogen_simulator.pace import ProfilePace, SteadyPace
+    from halogen_simulator.machine import Machine
+    from halogen_simulator.pace import SteadyPace
     from halogen_simulator.profile import load
 
     if options.token_s:
         return SteadyPace(options.token_s, BYTES_PER_TOKEN)
     if options.profile in (None, "none"):
         return None
-    return ProfilePace(load(options.profile))
+    return Machine(load(options.profile))
 
 
 def _faults(options: argparse.Namespace) -> int:

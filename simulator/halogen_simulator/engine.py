@@ -25,7 +25,7 @@ from halogen_simulator.chatml import ChatMl
 from halogen_simulator.ledger import Ledger, Record
 from halogen_simulator.logprobs import logprob
 from halogen_simulator.output import Output, Plain, Watched, piece_sizes, take
-from halogen_simulator.pace import Pace
+from halogen_simulator.pace import Pace, Seat
 from halogen_simulator.places import Place, Places
 from halogen_simulator.pool import Cells
 from halogen_simulator.script import Line, Script
@@ -131,6 +131,7 @@ class SimEngine:
         assert start is None or isinstance(start, SimState)
         request = self.ledger.next_request()
         place: Place | None = None
+        seat = self._pace.seat() if self._pace else None
         try:
             data = self._read(job, start)
             line = stage.line(self._character.script, request, data)
@@ -147,10 +148,15 @@ class SimEngine:
                 start.release()
                 start = None
             yield Started()
-            await self._wait_for_prompt(evaluated, line)
-            async for event in self._reply(job, data, line, place, record):
+            if line is not None and line.delay_s:
+                await asyncio.sleep(line.delay_s)
+            if seat is not None:
+                await seat.read(evaluated, job.max_tokens)
+            async for event in self._reply(job, data, line, place, record, seat):
                 yield event
         finally:
+            if seat is not None:
+                seat.leave()
             if start is not None:
                 start.release()
             if place in self._places.running:
@@ -192,13 +198,6 @@ class SimEngine:
         known = start.data if whole else start.data[: len(marked(start.tokens[: job.reuse]))]
         return known + marked(job.tokens[job.reuse :])
 
-    async def _wait_for_prompt(self, evaluated: int, line: Line | None) -> None:
-        seconds = line.delay_s if line else 0.0
-        if self._pace:
-            seconds += self._pace.prefill_s(evaluated, len(self._places.running))
-        if seconds:
-            await asyncio.sleep(seconds)
-
     def _units(self, job: Job, data: bytes, line: Line | None) -> Iterator[Sequence[int]]:
         sampling = job.sampling
         said = line.said if line else None
@@ -213,12 +212,18 @@ class SimEngine:
         return self.writer.units(data, b"" if seeded is None else b"%d" % seeded)
 
     async def _reply(
-        self, job: Job, data: bytes, line: Line | None, place: Place, record: Record
+        self,
+        job: Job,
+        data: bytes,
+        line: Line | None,
+        place: Place,
+        record: Record,
+        seat: Seat | None,
     ) -> AsyncGenerator[EngineEvent]:
         output, tokens = self._output(job), list[int]()
         finish = Finish.LENGTH if job.max_tokens < 1 else None
         released = 0
-        sizes = piece_sizes(streamed=job.streamed, hurried=not self._pace and line is None)
+        sizes = piece_sizes(streamed=job.streamed, hurried=seat is None and line is None)
         units = self._units(job, data, line)
         while finish is None:
             if line is not None:
@@ -227,8 +232,8 @@ class SimEngine:
             if not group:
                 finish = Finish.END_OF_TURN
             for part in self._parts(group, output):
-                if self._pace:
-                    await asyncio.sleep(self._pace.step_s(len(self._places.running)))
+                if seat is not None:
+                    await seat.step()
                 await self._places.grow(place, len(part))
                 tokens += part
                 shown = output.feed(part)

@@ -1,24 +1,32 @@
 """How long the simulated engine takes. Without a pace it takes no time at all."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
-from halogen_simulator.profile import Profile
+
+class Seat(Protocol):
+    """One reply's share of the machine. Must be left."""
+
+    async def read(self, tokens: int, most: int) -> None:
+        """Wait until that many prompt tokens are evaluated. ``most``: tokens the reply may have."""
+
+    async def step(self) -> None:
+        """Wait until the reply's next token is there."""
+
+    def leave(self) -> None:
+        """The reply is over, however it ended. May be called again."""
 
 
 class Pace(Protocol):
-    """Seconds of work. ``running`` counts the replies generated at this moment, this one included:
-    all share one machine."""
-
-    def prefill_s(self, tokens: int, running: int) -> float:
-        """To evaluate that many prompt tokens."""
-
-    def step_s(self, running: int) -> float:
-        """From one token to the next."""
+    """The machine that all replies share."""
 
     @property
     def token_bytes(self) -> int:
         """KV bytes of one token."""
+
+    def seat(self) -> Seat:
+        """For a reply that has its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +36,14 @@ class SteadyPace:
     token_s: float
     token_bytes: int
 
-    def prefill_s(self, tokens: int, running: int) -> float:
-        return 0.0
+    def seat(self) -> Seat:
+        return self
 
-    def step_s(self, running: int) -> float:
-        return self.token_s
+    async def read(self, tokens: int, most: int) -> None:
+        """At once."""
 
+    async def step(self) -> None:
+        await asyncio.sleep(self.token_s)
 
-@dataclass(frozen=True, slots=True)
-class ProfilePace:
-    """As a measured server."""
-
-    profile: Profile
-
-    @property
-    def token_bytes(self) -> int:
-        return self.profile.bytes_per_token
-
-    def prefill_s(self, tokens: int, running: int) -> float:
-        """Chunk by chunk; beside running replies each chunk's batch serves them, too."""
-        profile, others = self.profile, running - 1
-        chunk = profile.chunk_beside if others else profile.chunk_alone
-        whole, rest = divmod(tokens, chunk)
-        seconds = whole * (profile.read_s(chunk) + profile.decode_s(others))
-        return seconds + (profile.read_s(rest) + profile.decode_s(others) if rest else 0.0)
-
-    def step_s(self, running: int) -> float:
-        return self.profile.decode_s(running)
+    def leave(self) -> None:
+        """Nobody waits for anybody."""

@@ -36,6 +36,9 @@ class Profile:
     """Prompt tokens in a batch when no reply is being decoded."""
     chunk_beside: int = 64
     """And when some are."""
+    depth: int = 0
+    """Tokens of the conversations it was measured with, 0 if not said: decoding gets slower with
+    their length, and ``step_s`` and ``row_s`` hold about there."""
 
     @cached_property
     def instant(self) -> bool:
@@ -87,6 +90,7 @@ def loads(text: str, where: str) -> Profile:
         profile.bytes_per_token,
         profile.chunk_alone - 1,
         profile.chunk_beside - 1,
+        profile.depth,
     ]
     sound = all(isinstance(number, int | float) and number >= 0 for number in numbers)
     if not sound or any(chunk < 1 or speed <= 0 for chunk, speed in pairs):

@@ -19,7 +19,11 @@ _THOUGHT_WORDS = 6
 _MEMO = 50_000
 """Spellings that are remembered."""
 _AFTER_THOUGHT = THINK_CLOSE.encode() + b"\n\n"
-_SPACE = b" \t\n\r"
+(_COMMA,) = b","
+_BEGINNING = -1
+_BEFORE_CAPITALS = frozenset((_BEGINNING, *b"."))
+_NO_GAP = frozenset((_BEGINNING, *b" \t\n\r"))
+"""What no space is written after."""
 _LAST_WORD = re.compile(rb"[ \t\n\r]*[^ \t\n\r]*\Z")
 _COUNTING = re.compile(rb"(?:\A|[ \t\n\r])(\d{1,9}),\Z")
 # More halves than this, and usage would differ much between a reply's tokens and its text's.
@@ -80,7 +84,7 @@ class Writer:
         found = _LAST_WORD.search(text)
         assert found is not None
         before, begun = text[: found.start()], found[0]
-        written = len(before.split())
+        written, spelled = len(before.split()), self._spelled
         hasher = blake2b(data[: len(data) - len(begun)], key=self.key, digest_size=16)
         while True:
             if seed:
@@ -99,7 +103,8 @@ class Writer:
                     continue
                 rest, begun = unit[len(begun) :], b""
             if rest:
-                yield self._tokens(rest, digest)
+                way = _WAYS[digest[4] % len(_WAYS)]
+                yield spelled.get((rest, way)) or self._remembered(rest, way)
             if ends:
                 return
             hasher.update(unit)
@@ -107,32 +112,37 @@ class Writer:
 
     def _unit(self, digest: bytes, before: bytes, written: int) -> tuple[bytes, bool]:
         """The next word with what stands before and after it, and whether it is the last."""
-        end = before[-1:]
-        if end == b"," and (counting := _COUNTING.search(before)):
+        end = before[-1] if before else _BEGINNING
+        if end == _COMMA and (counting := _COUNTING.search(before)):
             # A count that was begun goes on for as long as it may: for tests of long replies.
             return b" %d," % (int(counting[1]) + 1), False
-        if end >= b"\x80" and _TWO_EMOJI.search(before):
+        if end >= 0x80 and _TWO_EMOJI.search(before):
             # So do emoji: for tests of text in which every character is several tokens.
             return _EMOJI[digest[0] % len(_EMOJI)], False
-        new_sentence = not before or end == b"."
-        choices = _CAPITALS if new_sentence else _WORDS
-        word = choices[(digest[0] << 8 | digest[1]) % len(choices)]
-        gap = b"" if not before or end in _SPACE else b" "
-        if gap and new_sentence and digest[2] < 32:
-            gap = b"\n\n"
+        index = (digest[0] << 8 | digest[1]) % len(_WORDS)
+        gap = b"" if end in _NO_GAP else b" "
+        if end in _BEFORE_CAPITALS:
+            word = _CAPITALS[index]
+            if gap and digest[2] < 32:
+                gap = b"\n\n"
+        else:
+            word = _WORDS[index]
         ends = (written + 1) % self.words == 0
-        mark = b"." if ends or digest[3] < 32 else b"," if digest[3] < 56 else b""
-        return gap + word + mark, ends
+        marked = digest[3]
+        if ends or marked < 32:
+            return gap + word + b".", ends
+        return gap + word + b"," if marked < 56 else gap + word, False
 
     def _tokens(self, said: bytes, digest: bytes) -> Sequence[int]:
         """Often spelled in another way than the tokeniser's own."""
         way = _WAYS[digest[4] % len(_WAYS)]
-        known = self._spelled.get((said, way))
-        if known is None:
-            known = self._spell(said, way)
-            if len(said) < 64 and len(self._spelled) < _MEMO:
-                self._spelled[said, way] = known
-        return known
+        return self._spelled.get((said, way)) or self._remembered(said, way)
+
+    def _remembered(self, said: bytes, way: str) -> tuple[int, ...]:
+        spelled = self._spell(said, way)
+        if len(said) < 64 and len(self._spelled) < _MEMO:
+            self._spelled[said, way] = spelled
+        return spelled
 
     def _spell(self, said: bytes, way: str) -> tuple[int, ...]:
         text, encode = said.decode("utf-8", "replace"), self.vocabulary.encode

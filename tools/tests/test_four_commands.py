@@ -34,3 +34,29 @@ def test_completion_is_a_script_of_bash(name: str) -> None:
     assert f"halogen-{name}" in script
     checked = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
     assert checked.returncode == 0 and not checked.stderr
+
+
+_WITH_EXIT_CODES = [
+    "conformance",
+    "conformance check",
+    "conformance matrix",
+    "loadtest",
+    "loadtest run",
+    "loadtest worker",
+    "reference",
+    "simulator",
+    "simulator serve",
+    "simulator traffic",
+    "simulator replay",
+    "simulator harness",
+    "simulator harness scenario",
+]
+
+
+@pytest.mark.parametrize("words", _WITH_EXIT_CODES)
+def test_the_help_of_what_runs_in_a_pipeline_lists_its_exit_codes(words: str) -> None:
+    name, *more = words.split()
+    said = run(name, *more, "--help").stdout
+    listed = said.partition("exit codes:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed][:1] == ["0"]
+    assert [line for line in listed if line.startswith("  2  usage error")]

@@ -40,6 +40,11 @@ class Options:
 DEFAULTS = Options()
 
 
+class BadOwnRequest(Exception):
+    """A request of ours that our own schema refuses: our error, never the target's. The message is
+    one line."""
+
+
 def answering(options: Options, names: Mapping[str, str]) -> dict[str, Json]:
     """The fields of a body that say how to answer. ``names``: field of Options to its name on the
     route; what is not asked for is left out, and so is what the route has no name for."""

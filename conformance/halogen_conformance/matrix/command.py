@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from halogen_conformance.console import terminal
+from halogen_conformance.interrupt import ended_politely
+from halogen_conformance.matrix.children import Children
 from halogen_conformance.matrix.fault import Fault, NoSimulator, faults_of
 from halogen_conformance.matrix.judge import Fate, Judged, Verdicts, judge
 from halogen_conformance.matrix.page import render
@@ -48,19 +50,20 @@ def default_simulator() -> tuple[str, ...]:
 
 
 def run_matrix(wanted: Wanted) -> int:
-    """Run it; the exit code is 0 when nothing is red, 2 for a fault nobody knows, 4 when the
-    simulator cannot be run."""
+    """Run it; the exit code is 0 when nothing is red, 2 for a fault nobody knows and a command that
+    is none, 4 when the simulator does not list its faults or somebody ends the run."""
     console, table = terminal(), load()
     simulator = wanted.simulator or default_simulator()
+    if shutil.which(simulator[0]) is None:
+        return _say(f"there is no command {simulator[0]!r}; check the words after --", Exit.USAGE)
     try:
         known = faults_of(simulator, frozenset(table.ids))
     except NoSimulator as error:
-        print(f"halogen-conformance matrix: {error}", file=sys.stderr)
-        return int(Exit.OUR_ERROR)
+        return _say(str(error), Exit.OUR_ERROR)
     if strange := set(wanted.faults) - {fault.id for fault in known}:
         names = ", ".join(sorted(strange))
-        print(f"halogen-conformance matrix: there is no fault {names}", file=sys.stderr)
-        return int(Exit.USAGE)
+        listed = "'halogen-simulator faults' lists them"
+        return _say(f"there is no fault {names}; {listed}", Exit.USAGE)
     found = saved(Path(wanted.trials)) if wanted.trials else {}
     chosen = [
         fault
@@ -68,7 +71,12 @@ def run_matrix(wanted: Wanted) -> int:
         if not (wanted.missing and fault.id in found)
         and (not wanted.faults or fault.id in wanted.faults)
     ]
-    tried = found | _try_all(console, simulator, chosen, wanted, clean="" not in found)
+    try:
+        with ended_politely():
+            tried = found | _try_all(console, simulator, chosen, wanted, clean="" not in found)
+    except KeyboardInterrupt:
+        kept = f"; what was tried is in {wanted.trials}, --missing goes on" if wanted.trials else ""
+        return _say(f"interrupted{kept}", Exit.OUR_ERROR)
     clean = tried.pop("")
     judged = [judge(fault, tried[fault.id], table) for fault in known if fault.id in tried]
     whole = len(judged) == len(known)
@@ -77,11 +85,15 @@ def run_matrix(wanted: Wanted) -> int:
     if wanted.page:
         if not whole:
             why = f"{wanted.page} is only written when all faults are tried"
-            print(f"halogen-conformance matrix: {why}", file=sys.stderr)
-            return int(Exit.USAGE)
+            return _say(why, Exit.USAGE)
         Path(wanted.page).write_text(render(verdicts), "utf-8")
         console.print(f"Wrote {wanted.page}", soft_wrap=True)
     return int(Exit.DOES_NOT if verdicts.red() else Exit.CONFORMS)
+
+
+def _say(line: str, code: Exit) -> int:
+    print(f"halogen-conformance matrix: {line}", file=sys.stderr)
+    return int(code)
 
 
 def _try_all(
@@ -90,10 +102,11 @@ def _try_all(
     """Trials by fault; that without a fault is called "". ``clean``: it is needed in any case."""
     table, folder = load(), Path(wanted.trials) if wanted.trials else None
     found: dict[str, Trial] = {}
+    children = Children()
     named = sorted({row for fault in chosen for row in fault.breaks}) if wanted.quick else ()
 
     def run(fault: str, only: Sequence[str]) -> Trial:
-        trial = run_trial(simulator, fault, only=only)
+        trial = run_trial(simulator, fault, children, only=only)
         if folder:
             save(trial, folder)
         return trial
@@ -107,9 +120,14 @@ def _try_all(
         _show_one(console, judge(fault, found[fault.id], table))
 
     with ThreadPoolExecutor(wanted.jobs) as pool:
-        if clean or not (wanted.faults or wanted.missing):
-            pool.submit(without)
-        list(pool.map(one, chosen))
+        try:
+            if clean or not (wanted.faults or wanted.missing):
+                pool.submit(without)
+            list(pool.map(one, chosen))
+        except KeyboardInterrupt:
+            children.end()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from halogen_conformance.matrix.children import Children, Overdue
 from halogen_conformance.target.settings import GOVERNED
 from halogen_conformance.verdict import Exit, Outcome
 
@@ -45,36 +45,35 @@ class Trial:
 
 
 def run_trial(
-    simulator: Sequence[str], fault: str, *, only: Sequence[str] = (), limit_s: float = 400.0
+    simulator: Sequence[str],
+    fault: str,
+    children: Children,
+    *,
+    only: Sequence[str] = (),
+    limit_s: float = 400.0,
 ) -> Trial:
-    """Run the suite. Never raises for what comes of it."""
+    """Run the suite, as one of the ``children``. Never raises for what comes of it; raises
+    Interrupted when they are told to end."""
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="halogen-matrix-") as folder:
-        command = [sys.executable, "-m", "halogen_conformance.cli", "check", "--report", folder]
+        command = [sys.executable, "-m", "halogen_conformance.cli", "check", "-n", "1"]
+        command += ["--report", folder]
         # The fuzzing judges nothing that counts, and costs as much as all the rest.
         command += ["--no-fuzz", "--deterministic"]
         command += ["--only", ",".join(only)] if only else []
         command += ["--", *simulator, *_SERVE, *(("--fault", fault) if fault else ())]
         kept = {name: text for name, text in os.environ.items() if name not in GOVERNED}
         try:
-            ran = subprocess.run(
-                command,
-                env=kept,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=limit_s,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+            code, printed = children.run(command, kept, limit_s)
+        except Overdue:
             took = time.monotonic() - begin
             return Trial(fault, None, took, trouble=f"no end after {limit_s:g} s")
         took = time.monotonic() - begin
         try:
             results = json.loads((Path(folder) / "results.json").read_text("utf-8"))
         except (OSError, ValueError):
-            said = (ran.stdout.strip().splitlines() or ["nothing said"])[-1]
-            return Trial(fault, ran.returncode, took, trouble=f"no results: {said}")
+            said = (printed.strip().splitlines() or ["nothing said"])[-1]
+            return Trial(fault, code, took, trouble=f"no results: {said}")
     return read(fault, results, took)
 
 

@@ -28,7 +28,7 @@ def read_sampling(body: Fields, logprobs: int | None = None) -> Sampling:
     numbers = {
         name: value
         for name, (low, high) in _RANGES.items()
-        if (value := body.number(name, low, high)) is not None
+        if name in body.data and (value := body.number(name, low, high)) is not None
     }
     return Sampling(
         **numbers,

@@ -1,8 +1,9 @@
 """The application: routes to endpoints, and errors in each route's own shape."""
 
 import gc
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
@@ -10,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from halogen_reference.dialects import DIALECTS
 from halogen_reference.dialects.failure import openai_error
@@ -21,6 +23,23 @@ from halogen_reference.http.replies import Replies
 from halogen_reference.server import Server
 
 Endpoint = Callable[[Request], Response]
+
+
+class Application(Starlette):
+    """Starlette, and a short way to the endpoints that nearly all requests ask for: they answer
+    every error themselves, so neither routing nor its middleware has anything to do for them."""
+
+    def __init__(self, posts: Mapping[str, ASGIApp], **how: Any) -> None:
+        super().__init__(**how)
+        self._posts = posts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST" and not scope.get("root_path"):
+            endpoint = self._posts.get(scope["path"])
+            if endpoint is not None:
+                await endpoint(scope, receive, send)
+                return
+        await super().__call__(scope, receive, send)
 
 
 def build_app(server: Server) -> Starlette:
@@ -51,11 +70,9 @@ def build_app(server: Server) -> Starlette:
 
         return admitted
 
+    posts = {path: Replies(server, path, dialect) for path, dialect in DIALECTS.items()}
     routes = [
-        *(
-            Route(path, Replies(server, path, dialect), methods=["POST"])
-            for path, dialect in DIALECTS.items()
-        ),
+        *(Route(path, replies, methods=["POST"]) for path, replies in posts.items()),
         Route(COUNT, Count(server), methods=["POST"]),
         Route("/v1/models", guarded(lambda request: JSONResponse(_models(server)))),
         Route("/v1/models/{model:path}", guarded(lambda request: _model(server, request))),
@@ -66,7 +83,7 @@ def build_app(server: Server) -> Starlette:
         handles = guarded(lambda request: JSONResponse(_handles(server)))
         routes.append(Route("/halogen/handles", handles))
     handlers = {HTTPException: _refused}
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    return Application(posts, routes=routes, lifespan=lifespan, exception_handlers=handlers)
 
 
 def _metrics(server: Server) -> Response:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 
 from pydantic_core import to_json
-from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from halogen_reference.errors import RequestError
@@ -17,6 +16,8 @@ BODY_LIMIT = 32 * 2**20
 UNWATCHED_S = 0.02
 """Seconds of work before anybody looks whether the client is still there: a task for each answer
 that is made at once would cost more than such answers do."""
+
+_KEY_HEADERS = (b"authorization", b"x-api-key")
 
 
 def new_request_id() -> str:
@@ -51,7 +52,9 @@ class Exchange:
 
     def key(self) -> str:
         """The API key the request carries, or nothing."""
-        return presented_key(Headers(raw=self.headers))
+        # Of a header that is given more than once the first counts, as everywhere.
+        given = {name: value for name, value in reversed(self.headers) if name in _KEY_HEADERS}
+        return presented_key({n.decode(): v.decode("latin-1") for n, v in given.items()})
 
     async def body(self) -> bytes:
         """The whole body. Raises RequestError 413 when it is too large, ClientLeft."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from halogen_reference.conversation import (
     Assistant,
@@ -53,14 +53,21 @@ class Record:
     conversation: Conversation
 
 
+def private(path: Path) -> BinaryIO:
+    """A new file that only its owner may read, in the place of whatever lies there: a file or a
+    link that somebody else put there would decide who reads what we write. Raises OSError."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
 def write(path: Path, record: Record, data: bytes | bytearray) -> None:
-    """Write beside and rename: whoever reads sees the old file or the new one, never a part."""
+    """Write beside and rename: whoever reads sees the old file or the new one, never a part
+    (RESTART-4). Raises OSError."""
     header = json.dumps(_to_json(record), ensure_ascii=False).encode()
     parts = [_MARK, _LENGTH.pack(len(header)), header, data]
     digest = blake2b(digest_size=_DIGEST_BYTES)
     beside = path.with_suffix(".part")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    with private(beside) as file:
         for part in parts:
             digest.update(part)
             file.write(part)

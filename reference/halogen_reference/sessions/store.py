@@ -15,7 +15,7 @@ from pathlib import Path
 
 from halogen_reference.engine.protocol import Engine, EngineFailed, StateRejected
 from halogen_reference.sessions.kept import Kept
-from halogen_reference.sessions.kept_file import NotWhole, Record, read, write
+from halogen_reference.sessions.kept_file import NotWhole, Record, private, read, write
 from halogen_reference.sessions.names import Entry
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,8 @@ class Store:
         self.lost: Callable[[str], None] = lambda name: None
         """Called with the name of a sleeping conversation whose file had to go."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = (folder / "lock").open("w")
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        self._lock = os.fdopen(os.open(folder / "lock", flags, 0o600), "rb+")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -55,12 +56,11 @@ class Store:
             part.unlink(missing_ok=True)
 
     def secret(self) -> bytes:
-        """32 random bytes that stay the same over restarts."""
+        """32 random bytes that stay the same over restarts (MAP-5). Raises OSError."""
         path = self._folder / "secret"
         if not path.exists() or path.stat().st_size != 32:
             beside = path.with_suffix(".new")
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
+            with private(beside) as file:
                 file.write(secrets.token_bytes(32))
             beside.replace(path)
         return path.read_bytes()

@@ -1,7 +1,10 @@
 """The file's format: what was written is read, and anything else is noticed."""
 
+import asyncio
+import stat
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -16,9 +19,11 @@ from halogen_reference.conversation import (
     ToolResult,
     User,
 )
+from halogen_reference.engine.protocol import Engine
 from halogen_reference.prompt import Seam
 from halogen_reference.sessions.kept import Position
 from halogen_reference.sessions.kept_file import NotWhole, Record, read, write
+from halogen_reference.sessions.store import Store
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 CALL = st.builds(ToolCall, TEXT, TEXT, TEXT)
@@ -83,3 +88,24 @@ def test_another_engines_file_is_not_used(record: Record) -> None:
         write(path, record, b"state")
         with pytest.raises(NotWhole, match="another model"):
             read(path, "another model")
+
+
+def test_a_folder_that_is_made_is_private(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    store = Store(folder, 1, cast(Engine, None))
+    asyncio.run(store.stop())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_what_lies_in_the_way_does_not_decide_who_reads(tmp_path: Path) -> None:
+    """A file of everybody's, or a link, where the next one will be written beside."""
+    record = Record("model", "n", None, "keep", None, 0.0, 0, [], {}, Conversation((), ()))
+    other, kept, beside = (tmp_path / name for name in ("other", "a.kept", "a.part"))
+    other.write_text("not ours")
+    beside.symlink_to(other)
+    write(kept, record, b"data")
+    beside.touch()
+    beside.chmod(0o666)
+    write(kept, record, b"data")
+    assert stat.S_IMODE(kept.lstat().st_mode) == 0o600 and not kept.is_symlink()
+    assert other.read_text() == "not ours"

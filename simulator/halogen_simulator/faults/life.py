@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
-from halogen_reference.engine.protocol import EngineEvent, EngineFailed, Job
+from halogen_reference.engine.protocol import EngineEvent, EngineFailed, Job, Started
 from halogen_reference.server import Server
 from halogen_reference.sessions.kept import Kept
 from halogen_reference.sessions.names import Entry, NameTable
@@ -14,9 +14,6 @@ from halogen_simulator.engine import SimEngine
 from halogen_simulator.faults import parts
 from halogen_simulator.faults.fault import Fault
 from halogen_simulator.faults.wire import KEEP, LIST, Asked, Edit
-from halogen_simulator.ledger import Record
-from halogen_simulator.places import Place
-from halogen_simulator.script import Line
 from halogen_simulator.state import SimState
 
 
@@ -149,12 +146,10 @@ class _ReleaseKills(NameTable):
 
 
 class _CutOff(SimEngine):
-    async def _reply(
-        self, job: Job, data: bytes, line: Line | None, place: Place, record: Record
-    ) -> AsyncGenerator[EngineEvent]:
-        async with aclosing(super()._reply(job, data, line, place, record)) as events:
+    async def submit(self, job: Job) -> AsyncGenerator[EngineEvent]:
+        async with aclosing(super().submit(job)) as events:
             async for event in events:
-                if job.start in _RELEASED:
+                if job.start in _RELEASED and not isinstance(event, Started):
                     raise EngineFailed("the state is gone")
                 yield event
 

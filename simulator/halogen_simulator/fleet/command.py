@@ -89,6 +89,7 @@ def _fit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--about", default="", help="which machine and model this is")
     parser.add_argument("--tokens", type=int, default=32, help="tokens of each measured reply")
     parser.add_argument("--repeats", type=int, default=3, help="times each figure is measured")
+    parser.add_argument("--depth", type=int, default=1000, help="tokens of the conversations")
     parser.add_argument("--chunk-alone", type=int, default=252, help="the server's largest chunk")
     parser.add_argument("--chunk-beside", type=int, default=64, help="and beside running replies")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
@@ -170,7 +171,7 @@ def _many(args: argparse.Namespace, trials: "list[Trial]", plot: str) -> int:
 def _fit(args: argparse.Namespace) -> int:
     from halogen_simulator.fleet.fit import Plan, measure
 
-    plan = Plan(args.tokens, args.repeats, args.chunk_alone, args.chunk_beside)
+    plan = Plan(args.tokens, args.repeats, args.depth, args.chunk_alone, args.chunk_beside)
     profile = measure(args.url, args.key, args.name, args.about, plan)
     args.out.write_text(dumps(profile), "utf-8")
     print(dumps(profile), end="")

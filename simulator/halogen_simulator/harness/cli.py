@@ -20,12 +20,21 @@ from halogen_simulator.harness.shell import Shell
 from halogen_simulator.harness.store import Store
 from halogen_simulator.harness.tools import Toolbox, ToolsError, built_in, merged, scripted
 from halogen_simulator.harness.transcript import TranscriptError
+from halogen_simulator.values import (
+    EXIT_CODES,
+    KEY_HELP,
+    TARGET_LOST,
+    USAGE,
+    at_least_one,
+    some_seconds,
+)
 
 ABOUT = """An agent program for any server: sessions that keep their state under a name and fork
-from it. Lines come from a script, or from you at a prompt; a line that is no command is said to
-the model."""
+from it. Lines come from a script, or from you at a prompt; a line that is no command is
+said to the model."""
 _SCENARIO = """Play fork and join patterns that check themselves: every request but the first must
-be answered from its kept state and cost its new text only, and siblings must not see each other."""
+be answered from its kept state and cost its new text only, and siblings must not see
+each other."""
 
 PROMPT = "> "
 FOLDER = Path(".halogen-sessions")
@@ -36,7 +45,7 @@ _REPLY_TOKENS, _SCENARIO_TOKENS = 256, 24
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options, and the sub-command that plays scenarios."""
-    parser.description, parser.epilog = ABOUT, f"commands:\n{listed()}"
+    parser.description, parser.epilog = ABOUT, f"commands:\n{listed()}\n\n{EXIT_CODES}"
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     _server_options(parser, default=True)
     add = parser.add_argument
@@ -47,26 +56,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--read", type=Path, metavar="DIR", help="offer read_file for the files below DIR")
     add("--tools", type=Path, metavar="FILE", help="scripted tools (YAML or JSON)")
     add("--no-tools", action="store_true", help="offer no tools at all")
-    add("--most-rounds", type=_whole, default=8, metavar="N", help="requests in one turn (8)")
+    add("--most-rounds", type=at_least_one, default=8, metavar="N", help="requests in one turn (8)")
     _tree_options(parser, default=True)
     parser.set_defaults(harness=_shell)
-    what = parser.add_subparsers(metavar="", title="instead of sessions")
+    what = parser.add_subparsers(metavar="[scenario]", title="instead of sessions")
     scenario = what.add_parser(
-        "scenario", help="play fork and join patterns", description=_SCENARIO
+        "scenario",
+        help="play fork and join patterns",
+        description=_SCENARIO,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _scenario_options(scenario)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the arguments say. Returns 0; 1 when something was not answered or not as expected;
-    2 when it cannot be done at all."""
+    """Do what the arguments say. Returns the exit code, one of :data:`values.EXIT_CODES`."""
     try:
         Origin.parse(options.base_url)
         code: int = options.harness(options)
         return code
     except (ValueError, OSError, ToolsError, TranscriptError, CannotPlay) as error:
         print(f"halogen-simulator harness: {error}", file=sys.stderr)
-        return 2
+        return error.code if isinstance(error, CannotPlay) else USAGE
     except KeyboardInterrupt:
         print("interrupted; what was said is in the transcripts", file=sys.stderr)
         return 130
@@ -78,20 +90,31 @@ def _server_options(parser: argparse.ArgumentParser, *, default: bool) -> None:
     def add(name: str, fallback: object, **rest: object) -> None:
         parser.add_argument(name, default=fallback if default else argparse.SUPPRESS, **rest)  # type: ignore[arg-type]
 
-    add("--base-url", "http://127.0.0.1:8731", metavar="URL", help="the server (port 8731 here)")
+    add(
+        "--base-url",
+        "http://127.0.0.1:8731",
+        metavar="URL",
+        help="the server (http://127.0.0.1:8731)",
+    )
     routes = [*DRIVERS, _ALL]
     add("--route", None, choices=routes, help="the API to use (messages; for scenarios all)")
-    add("--key", os.environ.get("HALOGEN_API_KEY"), help="its API key (HALOGEN_API_KEY)")
-    add("--model", None, help="the model to ask for")
+    add("--key", None, metavar="KEY", help=KEY_HELP)
+    add("--model", None, metavar="NAME", help="the model to ask for")
     add(
         "--max-tokens",
         None,
-        type=_whole,
+        type=at_least_one,
         metavar="N",
         help="the longest reply (256; in scenarios 24)",
     )
     add("--temperature", 0.0, type=float, metavar="T", help="0 is the same every time (0)")
-    add("--timeout", 120.0, type=_seconds, metavar="S", help="longest silence of the server (120)")
+    add(
+        "--timeout",
+        120.0,
+        type=some_seconds,
+        metavar="S",
+        help="seconds of the server's longest silence (120)",
+    )
 
 
 def _tree_options(parser: argparse.ArgumentParser, *, default: bool) -> None:
@@ -107,10 +130,21 @@ def _scenario_options(parser: argparse.ArgumentParser) -> None:
     about = "; ".join(f"{one.name}: {one.about}" for one in SCENARIOS.values())
     add("scenario", choices=[*SCENARIOS, _ALL], help=about)
     _server_options(parser, default=False)
-    add("--workers", type=_whole, default=4, metavar="N", help="workers, candidates, reviewers (4)")
-    add("--depth", type=_whole, default=3, metavar="N", help="levels of the tree (3)")
-    add("--breadth", type=_whole, default=2, metavar="N", help="children of each node (2)")
-    add("--handles", type=_whole, metavar="N", help="names the server holds, if it does not tell")
+    add(
+        "--workers",
+        type=at_least_one,
+        default=4,
+        metavar="N",
+        help="workers, candidates, reviewers (4)",
+    )
+    add("--depth", type=at_least_one, default=3, metavar="N", help="levels of the tree (3)")
+    add("--breadth", type=at_least_one, default=2, metavar="N", help="children of each node (2)")
+    add(
+        "--handles",
+        type=at_least_one,
+        metavar="N",
+        help="names the server holds, if it does not tell",
+    )
     add(
         "--not-deterministic",
         action="store_true",
@@ -124,9 +158,8 @@ def _client(options: argparse.Namespace) -> Client:
     silence = options.timeout
     limits = Limits(connect_s=min(10.0, silence), idle_s=silence, total_s=10 * silence)
     headers: tuple[Header, ...] = ()
-    return Client(
-        options.base_url, options.key, limits=limits, headers=headers, model=options.model
-    )
+    key = options.key or os.environ.get("HALOGEN_API_KEY") or None
+    return Client(options.base_url, key, limits=limits, headers=headers, model=options.model)
 
 
 def _options(options: argparse.Namespace, most: int) -> Options:
@@ -158,6 +191,8 @@ def _shell(options: argparse.Namespace) -> int:
     shell.begin(options.resume)
     shell.run(_typed() if person else _lines(options.script))
     _draw(options, shell.knots() if options.tree or options.tree_svg else [], "sessions")
+    if shell.no_server:
+        return TARGET_LOST
     return 1 if shell.failures else 0
 
 
@@ -233,19 +268,3 @@ def _draw(
         tree.show(drawing, sys.stdout)
     if options.tree_svg and picture:
         tree.write_svg(drawing, options.tree_svg, title)
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
-    return value

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from halogen_simulator.harness.journal import SUFFIX
+from halogen_simulator.harness.journal import SUFFIX, private
 from halogen_simulator.harness.record import Block, Message, Text, ToolUse
 from halogen_simulator.harness.transcript import Transcript
 
@@ -12,12 +12,15 @@ from halogen_simulator.harness.transcript import Transcript
 def export(transcript: Transcript, path: Path) -> None:
     """As a transcript when the file's name ends in ``.jsonl``, else as Markdown. Raises OSError;
     a file that is there already is not touched."""
-    if path.exists():
-        raise FileExistsError(f"{path} is there already; export to another file")
     if path.suffix == SUFFIX:
-        path.write_bytes(transcript.printed())
+        data = transcript.printed()
     else:
-        path.write_text(as_text(transcript), "utf-8", errors="backslashreplace")
+        data = as_text(transcript).encode("utf-8", "backslashreplace")
+    try:
+        with private(path, "xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise FileExistsError(f"{path} is there already; export to another file") from None
 
 
 def as_text(transcript: Transcript) -> str:

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, Literal
 
 from halogen_simulator.harness.record import Message, MessageLine, print_record
 from halogen_simulator.harness.transcript import (
@@ -130,7 +131,8 @@ class Journal:
         while (aside := self._old_file(number)).exists():
             number += 1
         copy = _beside(self.path)
-        shutil.copyfile(self.path, copy)
+        with self.path.open("rb") as old, private(copy, "xb") as file:
+            shutil.copyfileobj(old, file)
         copy.rename(aside)
         for stale in self.old_files()[:-OLD_FILES]:
             stale.unlink()
@@ -143,7 +145,7 @@ class Journal:
         for torn in self.path.parent.glob(f".{glob.escape(self.path.name)}.*.part"):
             torn.unlink()
         part = _beside(self.path)
-        with part.open("xb") as file:
+        with private(part, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -153,8 +155,8 @@ class Journal:
     @contextmanager
     def _locked(self, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
         folder = self.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / LOCK).open("ab") as lock:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with private(folder / LOCK, "ab") as lock:
             # Let go by closing, also when the process dies.
             fcntl.flock(lock, kind)
             yield
@@ -163,6 +165,12 @@ class Journal:
 def is_old_file(path: Path) -> bool:
     """Left by a rotation: not a session of its own."""
     return path.suffix == SUFFIX and path.stem.rpartition(_ROTATED)[2].isdecimal()
+
+
+def private(path: Path, mode: Literal["xb", "ab"]) -> BinaryIO:
+    """Open a file; one that is made is for its owner's eyes only. What was said to a program, and
+    what its tools read, is nobody else's. Raises OSError."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def _append(path: Path, line: bytes) -> None:

@@ -7,7 +7,7 @@ from halogen_conformance.drivers.answer import Answer
 from halogen_conformance.drivers.arrival import brings_text
 from halogen_conformance.drivers.client import Client
 from halogen_conformance.drivers.conversation import Call, Conversation
-from halogen_conformance.drivers.driver import Driver, Options
+from halogen_conformance.drivers.driver import BadOwnRequest, Driver, Options
 from halogen_conformance.drivers.exchange import Ending, Exchange
 from halogen_simulator.harness.history import history
 from halogen_simulator.harness.session import (
@@ -17,6 +17,7 @@ from halogen_simulator.harness.session import (
     said_by_user,
 )
 from halogen_simulator.harness.tools import Output, Toolbox
+from halogen_simulator.values import wants_a_key
 
 COLD = "cold"
 """In place of an outcome: the request named nothing to start from."""
@@ -28,6 +29,10 @@ SUMMARY = "Summarise this conversation for whoever goes on with it, in a few sen
 
 class TurnFailed(Exception):
     """A request that was not answered; the message says what happened and what to do."""
+
+
+class NoServer(TurnFailed):
+    """Nobody answers, or nobody lets us in: no other request would fare better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +100,7 @@ class Program:
         """Ask for a summary of the session. It is a side request: it starts from the session's
         state and keeps nothing. Raises TurnFailed."""
         told = self.history(session).user(SUMMARY)
-        answer = self.client.ask(
-            self.driver,
-            told,
-            replace(self.options, tool_choice=self._no_tools()),
-            start=session.kept,
-        )
-        _check(answer)
+        answer = self._send(told, tool_choice=self._no_tools(), start=session.kept)
         session.tally.add(answer.reply.usage)
         if not answer.reply.text.strip():
             raise TurnFailed("the model gave an empty summary; the history stays as it is")
@@ -111,10 +110,27 @@ class Program:
         return history(session.transcript.messages, self.system, self.toolbox.offered)
 
     def _ask(self, session: Session, last: bool) -> Answer:
-        options = replace(self.options, tool_choice=self._no_tools() if last else None)
+        choice = self._no_tools() if last else None
         told = self.history(session)
-        answer = self.client.ask(self.driver, told, options, keep=session.name, start=session.kept)
-        _check(answer)
+        return self._send(told, tool_choice=choice, keep=session.name, start=session.kept)
+
+    def _send(
+        self,
+        told: Conversation,
+        *,
+        tool_choice: str | None,
+        start: str | None,
+        keep: str | None = None,
+    ) -> Answer:
+        options = replace(self.options, tool_choice=tool_choice)
+        try:
+            answer = self.client.ask(self.driver, told, options, keep=keep, start=start)
+        except BadOwnRequest as error:
+            # A transcript written by hand may hold what no API takes.
+            raise TurnFailed(
+                f"this session cannot be sent ({error}): mend its transcript or use another --route"
+            ) from None
+        _check(answer, key_given=self.client.key is not None)
         return answer
 
     def _no_tools(self) -> str | None:
@@ -141,15 +157,15 @@ def first_token_s(exchange: Exchange) -> float | None:
     return next(arrived, None)
 
 
-def _check(answer: Answer) -> None:
-    """Raises TurnFailed unless the answer is whole."""
+def _check(answer: Answer, *, key_given: bool) -> None:
+    """Raises TurnFailed unless the answer is whole, NoServer when there will be none."""
     if answer.ok and answer.reply.finish is not None:
         return
     exchange, error = answer.exchange, answer.reply.error
     if exchange.ending is Ending.UNREACHABLE:
-        raise TurnFailed(f"{exchange.error}: start the server, or give another --base-url")
+        raise NoServer(f"{exchange.error}: start the server, or give another --base-url")
     if answer.status == 401:
-        raise TurnFailed("the server wants a key (401): give it by --key or HALOGEN_API_KEY")
+        raise NoServer(wants_a_key(key_given))
     if exchange.ending.is_servers_fault:
         how = f"{exchange.ending.value}: {exchange.error}"
         raise TurnFailed(f"the answer did not arrive whole ({how})")

@@ -9,7 +9,7 @@ from halogen_simulator.harness.command import CommandError, Do, Say, listed, par
 from halogen_simulator.harness.export import export
 from halogen_simulator.harness.journal import Journal
 from halogen_simulator.harness.lineage import Knot, family, knots
-from halogen_simulator.harness.program import Cost, Program, Round, TurnFailed
+from halogen_simulator.harness.program import Cost, NoServer, Program, Round, TurnFailed
 from halogen_simulator.harness.session import Session
 from halogen_simulator.harness.store import Listed, Store
 from halogen_simulator.harness.transcript import Loaded, Transcript, TranscriptError
@@ -24,6 +24,8 @@ class Shell:
     """Show what is said, as somebody reading a script's output wants it."""
     failures: int = 0
     """Turns that were not answered, commands that could not be done, expectations not met."""
+    no_server: bool = False
+    """Nobody was there to answer what was said last."""
     _open: dict[str, Session] = field(default_factory=dict)
     """Sessions used in this run, by id."""
     _resumed: dict[str, Knot] = field(default_factory=dict)
@@ -46,10 +48,11 @@ class Shell:
         self._enter(Session(transcript, self.store.journal(transcript.session_id)))
 
     def run(self, lines: Iterable[str]) -> None:
-        """Do what each line says, up to the end or ``/quit``."""
+        """Do what each line says, up to the end or ``/quit``. A script ends where no server
+        answers; a person may start it and say the same again."""
         for line in lines:
             self.do(line)
-            if self._over:
+            if self._over or (self.no_server and self.echo):
                 return
 
     def do(self, line: str) -> None:
@@ -64,6 +67,7 @@ class Shell:
                 _ACTIONS[asked.action](self, asked.argument)
         except (CommandError, TurnFailed, TranscriptError, OSError) as error:
             self.failures += 1
+            self.no_server = isinstance(error, NoServer)
             self._print(f"! {error}")
 
     def knots(self) -> list[Knot]:

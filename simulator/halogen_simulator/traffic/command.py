@@ -1,13 +1,24 @@
 """``halogen-simulator traffic``, ``replay`` and ``record``."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halogen_conformance.drivers.connection import Origin
+from halogen_reference.command import port
 from halogen_simulator.traffic.clients import CLIENTS, DEFAULT
-from halogen_simulator.values import at_least_one, port, wrong
+from halogen_simulator.values import (
+    EXIT_CODES,
+    KEY_HELP,
+    TARGET_LOST,
+    at_least_one,
+    wants_a_key,
+    whole,
+    wrong,
+)
 
 if TYPE_CHECKING:
     from halogen_simulator.traffic.judge import Played
@@ -20,19 +31,17 @@ ones. Prints what each request started from, and how much of its prompt was read
 RECORD = """Stand between a client and a server on this machine, pass everything through, and write
 the requests down: texts replaced by placeholders of their length, keys and ids masked."""
 
-UNREACHABLE = 3
-
 
 def add_traffic(parser: argparse.ArgumentParser) -> None:
     """Options of ``traffic``."""
-    parser.description = TRAFFIC
+    _told(parser, TRAFFIC)
     add = parser.add_argument
-    add("--sessions", type=at_least_one, default=1, metavar="N", help="side by side (1)")
-    add("--turns", type=at_least_one, default=10, metavar="N", help="turns of a person (10)")
+    add("--sessions", type=at_least_one, default=1, metavar="N", help="sessions side by side (1)")
+    add("--turns", type=at_least_one, default=10, metavar="N", help="turns of each person (10)")
     add("--agents", type=at_least_one, default=2, metavar="N", help="helpers a turn calls (2)")
     add("--keys", type=at_least_one, default=1, metavar="N", help="API keys in use (1)")
     add("--words", type=at_least_one, default=20, metavar="N", help="words in a text (20)")
-    add("--seed", type=int, default=0, help="the same seed, the same traffic (0)")
+    add("--seed", type=whole, default=0, metavar="N", help="the same seed, the same traffic (0)")
     add("--client", choices=list(CLIENTS), default=DEFAULT, help=f"whose shapes ({DEFAULT})")
     add("--hints", action="store_true", help="send the hint headers, off in the client by default")
     add("--out", type=Path, metavar="FILE", help="write it down instead of playing it")
@@ -42,8 +51,10 @@ def add_traffic(parser: argparse.ArgumentParser) -> None:
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     """Options of ``replay``."""
-    parser.description = REPLAY
-    parser.add_argument("file", help="a recording, or the name of one that comes with this program")
+    _told(parser, REPLAY)
+    parser.add_argument(
+        "file", metavar="FILE", help="a recording, or the name of one that comes with this program"
+    )
     parser.add_argument("--no-hints", action="store_true", help="leave recorded hint headers out")
     _playing(parser)
     parser.set_defaults(run=_replay)
@@ -59,11 +70,22 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_record)
 
 
+def _told(parser: argparse.ArgumentParser, about: str) -> None:
+    parser.description, parser.epilog = about, EXIT_CODES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
 def _playing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--base-url", metavar="URL", help="the server to play against")
-    add("--key", metavar="KEY", help="API key to send instead of the recorded ones")
-    add("--max-tokens", type=int, default=128, metavar="N", help="of a reply (128); 0: as recorded")
+    add("--key", metavar="KEY", help=KEY_HELP)
+    add(
+        "--max-tokens",
+        type=whole,
+        default=128,
+        metavar="N",
+        help="the longest reply (128); 0: as recorded",
+    )
     add("--at-once", type=at_least_one, default=1, metavar="N", help="requests together (1)")
     add("--quiet", action="store_true", help="print complaints and the summary only")
 
@@ -110,13 +132,23 @@ def _play(options: argparse.Namespace, records: "Sequence[Recorded]", *, hints: 
 
     from halogen_simulator.traffic.replay import Manner, Player
 
-    manner = Manner(options.key, hints, options.max_tokens, options.at_once)
+    try:
+        address = Origin.parse(options.base_url).url
+    except ValueError as error:
+        return wrong(f"--base-url {error}")
+    key = _key(options)
+    manner = Manner(key, hints, options.max_tokens, options.at_once)
     # The server may close an idle connection at the moment it is used again.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    with httpx.Client(
-        base_url=options.base_url, timeout=600, trust_env=False, limits=limits
-    ) as http:
+    with httpx.Client(base_url=address, timeout=600, trust_env=False, limits=limits) as http:
         return _tell(options, Player(records, http, manner).run())
+
+
+def _key(options: argparse.Namespace) -> str | None:
+    """The key that is sent in place of all recorded ones. Traffic of several keys keeps its own
+    unless one is given by name."""
+    several = getattr(options, "keys", 1) > 1
+    return options.key or (None if several else os.environ.get("HALOGEN_API_KEY")) or None
 
 
 def _tell(options: argparse.Namespace, run: "Iterable[Played]") -> int:
@@ -126,12 +158,14 @@ def _tell(options: argparse.Namespace, run: "Iterable[Played]") -> int:
 
     seen: dict[int, Played] = {}
     complaints = 0
-    if not options.quiet:
-        print(report.HEAD)
     for played in run:
         if not seen and played.status is None:
-            wrong(f"no server at {options.base_url}: {played.error}")
-            return UNREACHABLE
+            to_do = "start the server, or give another --base-url"
+            return wrong(f"no server at {options.base_url} ({played.error}): {to_do}", TARGET_LOST)
+        if played.status == 401 and not any(one.answered for one in seen.values()):
+            return wrong(wants_a_key(_key(options) is not None), TARGET_LOST)
+        if not seen and not options.quiet:
+            print(report.HEAD)
         seen[played.placed.record.n] = played
         base = seen.get(played.placed.base) if played.placed.base is not None else None
         problem = complaint(played, base)

@@ -54,8 +54,9 @@ def table(run: Iterable[Played]) -> Iterator[str]:
             f"{read[kind] or '.':>9} {of[kind] or '.':>9}"
         )
     total, whole = sum(read.values()), sum(of.values())
-    saved = f", {100 * (1 - total / whole):.0f} % of the prompts came from kept states"
-    yield f"{total} of {whole} prompt tokens read{saved if whole else ''}"
+    if whole:
+        saved = f"{100 * (1 - total / whole):.0f} % of the prompts came from kept states"
+        yield f"{total} of {whole} prompt tokens read, {saved}"
 
 
 def verdict(requests: int, wrong: int) -> str:

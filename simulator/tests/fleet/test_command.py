@@ -62,6 +62,7 @@ def test_more_processes_give_the_same_table(capsys: pytest.CaptureFixture[str]) 
         (["study", "--seeds", "0"], "at least 1"),
         (["check", "--url", "http://127.0.0.1:9"], "no server at"),
         (["fit", "--url", "http://127.0.0.1:9", "--out", "never.json"], "cannot be measured"),
+        (["fit", "--depth", "100", "--out", "never.json"], "a depth of at least 504 tokens"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

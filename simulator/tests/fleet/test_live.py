@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from halogen_simulator.fleet.command import main
 from halogen_simulator.fleet.live import compare, furthest_apart
 from halogen_simulator.fleet.workload import Workload
-from halogen_simulator.profile import load
+from halogen_simulator.profile import Profile, dumps, load
 
 Start = Callable[..., str]
 
@@ -133,3 +134,19 @@ def test_a_fit_reads_the_size_of_a_token_and_writes_a_profile_that_loads(
         assert [chunk for chunk, _ in profile.prefill] == [64, 252]
     else:
         assert not out.exists()
+
+
+def test_a_fit_over_a_socket_writes_a_profile(
+    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    costs, own = tmp_path / "costs.json", tmp_path / "own.json"
+    costs.write_text(dumps(Profile("costs", "", ((64, 2000.0),), 0.001, 0.0002, 500)))
+    url = start("--profile", str(costs))
+    named = ["--name", "own", "--about", "this machine", "--depth", "600"]
+    assert main(["fit", "--url", url, *named, "--repeats", "1", "--out", str(own)]) == 0
+    profile = load(str(own))
+    assert (profile.name, profile.about) == ("own", "this machine")
+    assert profile.depth == pytest.approx(600, rel=0.05)
+    # Of the last token nothing is in memory yet.
+    assert profile.bytes_per_token in (499, 500)
+    assert not profile.instant and capsys.readouterr().out == own.read_text()

@@ -14,7 +14,9 @@ from halogen_conformance.drivers import DRIVERS
 from halogen_simulator.cli import main
 from halogen_simulator.engine import Character
 from halogen_simulator.harness.journal import Journal
+from halogen_simulator.harness.record import Message
 from halogen_simulator.harness.store import Store
+from halogen_simulator.harness.transcript import Transcript
 from halogen_simulator.script import parse
 from tests.harness.server import Served, served
 
@@ -250,15 +252,29 @@ def test_a_turn_that_fails(
 def test_a_server_with_a_key(run: Run) -> None:
     with served(settings={"HALOGEN_API_KEY": "k1"}) as closed:
         code, printed = run("Hello\n", url=closed.url)
-        assert code == 1 and "the server wants a key (401): give it by --key" in printed
+        assert code == 3 and "the server wants a key (401): give it by --key" in printed
+        code, printed = run("Hello\n", "--key", "k2", url=closed.url)
+        assert code == 3 and "the server does not take this key (401)" in printed
         assert run("Hello\n", "--key", "k1", url=closed.url)[0] == 0
 
 
 def test_nobody_there(run: Run) -> None:
-    code, printed = run("Hello\n", url="http://127.0.0.1:9")
-    assert code == 1
-    assert "! cannot connect to 127.0.0.1:9: " in printed
+    code, printed = run("Hello\nAnd again\n", url="http://127.0.0.1:9")
+    assert code == 3
+    assert printed.count("! cannot connect to 127.0.0.1:9: ") == 1, "once is enough"
     assert "start the server, or give another --base-url" in printed
+
+
+def test_a_transcript_that_no_api_takes(run: Run, folder: Path) -> None:
+    """Written by hand, say: a tool call without a name."""
+    call = {"type": "tool_use", "id": "c1", "name": "", "input": "{}"}
+    transcript = Transcript.new()
+    transcript.messages = [Message.model_validate({"role": "assistant", "blocks": [call]})]
+    Store(folder).journal(transcript.session_id).write(transcript)
+    code, printed = run("Hello\n", "--resume", transcript.session_id)
+    assert code == 1
+    (line,) = (line for line in printed.splitlines() if line.startswith("!"))
+    assert line.startswith("! this session cannot be sent (") and "mend its transcript" in line
 
 
 @pytest.mark.parametrize(
@@ -279,10 +295,10 @@ def test_wrong_options(run: Run, options: list[str], complaint: str) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["scenario", "plan", "--workers", "0"], "'0' is no whole number from 1"),
-        (["--max-tokens", "x"], "'x' is no whole number from 1"),
-        (["--timeout", "-1"], "'-1' is no number of seconds"),
-        (["--timeout", "nan"], "'nan' is no number of seconds"),
+        (["scenario", "plan", "--workers", "0"], "'0' is not a whole number from 1"),
+        (["--max-tokens", "x"], "'x' is not a whole number from 1"),
+        (["--timeout", "-1"], "'-1' is not a number of seconds"),
+        (["--timeout", "nan"], "'nan' is not a number of seconds"),
         (["scenario", "dance"], "invalid choice: 'dance'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import resource
 import signal
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halogen_simulator.harness import journal as journals
+from halogen_simulator.harness.export import export
 from halogen_simulator.harness.journal import LOCK, OLD_FILES, ROTATE_AFTER, Journal
 from halogen_simulator.harness.record import Message
 from halogen_simulator.harness.transcript import Transcript, TranscriptError, parse
@@ -42,6 +44,19 @@ def test_the_first_write_is_the_whole_session(tmp_path: Path) -> None:
     appended(Journal(path), transcript, message("own"))
     assert path.read_bytes() == transcript.printed()
     assert others(path) == []
+
+
+def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    """The folder that is made, its lock, the transcript, old files, and what is exported."""
+    folder, out = tmp_path / "sessions", tmp_path / "out"
+    out.mkdir()
+    journal, transcript = filled(folder / "a.jsonl", "a", "b" * ROTATE_AFTER, "c")
+    assert journal.old_files()
+    for name in ("a.jsonl", "a.md"):
+        export(transcript, out / name)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    files = [*folder.iterdir(), *out.iterdir()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 
 
 def test_later_writes_only_add(tmp_path: Path) -> None:
@@ -185,7 +200,7 @@ def test_a_crash_while_rotating(
         if moment == "write":
             patch.setattr("os.fsync", crash)
         elif moment == "copy":
-            patch.setattr("shutil.copyfile", crash)
+            patch.setattr("shutil.copyfileobj", crash)
         else:
             patch.setattr(Path, moment, crash)
         with pytest.raises(KeyboardInterrupt):

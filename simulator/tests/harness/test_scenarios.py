@@ -164,6 +164,14 @@ def test_nobody_there() -> None:
         played("http://127.0.0.1:9", "plan")
 
 
+def test_a_server_that_wants_a_key(capsys: pytest.CaptureFixture[str]) -> None:
+    with served(settings={"HALOGEN_API_KEY": "k1"}) as closed:
+        assert main(["harness", "scenario", "plan", "--base-url", closed.url]) == 3
+    said = capsys.readouterr()
+    assert "the server wants a key (401): give it by --key" in said.err
+    assert (said.err.count("\n"), said.out) == (1, "")
+
+
 def test_its_tree(server: Served) -> None:
     knots = {knot.key: knot for knot in played(server.url, "tree").knots()}
     assert knots["root"].parent is None and knots["node 2.1"].parent == "node 2"

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -61,6 +62,32 @@ def test_serve(tmp_path: Path) -> None:
 def test_serve_with_a_fault_and_a_pace() -> None:
     with serving("--fault", "always-404", "--token-s", "0.001") as http:
         assert http.get("/v1/models").status_code == 404
+
+
+def test_serve_with_a_profile_by_its_name() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "What is fog?"}]}
+    with serving("--profile", "example-accelerator", HALOGEN_FORK="1") as http:
+        kept = {"x-halogen-keep": "a"}
+        assert http.post("/v1/chat/completions", json=body, headers=kept).status_code == 200
+        (row,) = http.get("/halogen/handles").json()["data"]
+        assert row["bytes"] % 131_072 == 0, "memory is the profile's"
+
+
+def test_an_interrupt_ends_it_without_a_word() -> None:
+    process = subprocess.Popen(
+        # What is started in the background ignores Ctrl-C, and so does all that it starts in turn.
+        ["env", "--default-signal=INT", *COMMAND, "serve", "--port", "0"],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().split()[-1]
+    assert httpx.get(f"{url}/health", trust_env=False).status_code == 200  # it runs by now
+    process.send_signal(signal.SIGINT)
+    said, complaints = process.communicate(timeout=30)
+    assert (process.returncode, said, complaints) == (0, "", "")
 
 
 def test_more_slots_than_the_setting_says() -> None:
@@ -135,7 +162,8 @@ def test_wrong_options(
 def test_odd_values(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["serve", *options])
-    assert caught.value.code == 2 and options[0] in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert caught.value.code == 2 and f"{options[0]}: {options[1]!r} is not a " in said
 
 
 def test_a_wrong_setting(

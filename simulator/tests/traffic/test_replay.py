@@ -193,7 +193,36 @@ def test_a_server_that_is_not_there(
 ) -> None:
     url = f"http://127.0.0.1:{unused_tcp_port}"
     assert main(["replay", "with-hints", "--base-url", url]) == 3
-    assert capsys.readouterr().err.startswith(f"halogen-simulator: no server at {url}: ConnectErr")
+    said = capsys.readouterr()
+    assert said.err.startswith(f"halogen-simulator: no server at {url} (ConnectErr")
+    assert (said.err.count("\n"), said.out) == (1, "")
+
+
+@pytest.mark.parametrize("command", [["replay", "codex"], ["traffic", "--turns", "1"]])
+def test_a_server_that_wants_another_key(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HALOGEN_API_KEY", raising=False)
+    with simulator(HALOGEN_API_KEY="k-right") as client:
+        words = [*command, "--quiet", "--base-url", str(client.base_url)]
+        assert main(words) == 3
+        assert capsys.readouterr().err.endswith("give it by --key or HALOGEN_API_KEY\n")
+        assert main([*words, "--key", "k-wrong"]) == 3
+        assert "does not take this key (401)" in capsys.readouterr().err
+        monkeypatch.setenv("HALOGEN_API_KEY", "k-right")
+        assert main(words) == 0
+
+
+def test_a_server_of_another_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is answered, so there is no share of anything."""
+    with simulator("always-404") as client:
+        assert main(["replay", "codex", "--quiet", "--base-url", str(client.base_url)]) == 1
+    assert "0 of 0 prompt tokens" not in capsys.readouterr().out
+
+
+def test_an_address_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "codex", "--base-url", "ftp://there"]) == 2
+    assert "--base-url 'ftp://there' is not an http://" in capsys.readouterr().err
 
 
 def test_a_recording_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

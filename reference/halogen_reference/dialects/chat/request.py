@@ -153,7 +153,8 @@ def _tool(tool: Fields) -> Tool:
 
 def _tool_choice(body: Fields, tools: Sequence[Tool]) -> ToolChoice:
     parallel = body.flag("parallel_tool_calls") is not False
-    return replace(_calls_allowed(body, tools), parallel=parallel)
+    choice = _calls_allowed(body, tools)
+    return choice if parallel else replace(choice, parallel=False)
 
 
 def _calls_allowed(body: Fields, tools: Sequence[Tool]) -> ToolChoice:

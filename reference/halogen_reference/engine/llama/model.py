@@ -24,9 +24,15 @@ def _drop_log(level: int, text: bytes, user_data: ctypes.c_void_p) -> None:
 
 
 @lru_cache(maxsize=1)
-def _backend() -> None:
+def backend() -> None:
+    """Load llama.cpp and keep it from printing; once a process."""
     llama_cpp.llama_log_set(_drop_log, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
+
+
+def offloads() -> bool:
+    """Whether this llama.cpp can lay the KV cache in another memory than the processor's."""
+    return bool(llama_cpp.llama_supports_gpu_offload())
 
 
 class Model:
@@ -37,7 +43,7 @@ class Model:
     """
 
     def __init__(self, path: Path) -> None:
-        _backend()
+        backend()
         if not path.is_file():
             raise ModelError(f"no model file at {path}: set HALOGEN_CHECKPOINT to a GGUF file")
         with path.open("rb") as file:

@@ -15,13 +15,19 @@ from halogen_simulator.harness.scenarios.size import Size
 from halogen_simulator.harness.scenarios.stage import Broken, Stage
 from halogen_simulator.harness.scenarios.step import Step
 from halogen_simulator.harness.scenarios.table import SCENARIOS, Scenario
+from halogen_simulator.values import TARGET_LOST, USAGE, wants_a_key
 
 DEFAULT_CAP = 8
 """Names a server holds when it does not tell (HALOGEN_FORK_HANDLES)."""
 
 
 class CannotPlay(Exception):
-    """Nothing can be played at all; the message says why and what to do."""
+    """Nothing can be played at all; the message says why and what to do. ``code`` is the exit code
+    for it."""
+
+    def __init__(self, line: str, code: int = USAGE) -> None:
+        super().__init__(line)
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,10 @@ class Plays:
     def _check_room(self, chosen: Sequence[Scenario]) -> None:
         exchange = self.client.handles()
         if exchange.ending is Ending.UNREACHABLE:
-            raise CannotPlay(f"{exchange.error}: start the server, or give another --base-url")
+            line = f"{exchange.error}: start the server, or give another --base-url"
+            raise CannotPlay(line, TARGET_LOST)
+        if exchange.status == 401:
+            raise CannotPlay(wants_a_key(self.client.key is not None), TARGET_LOST)
         room = self.handles or _told_room(self.client) or DEFAULT_CAP
         for scenario in chosen:
             needed = scenario.names(self.size)
