@@ -1,7 +1,7 @@
 """Asking the real engine, and everything it answered in one record."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from halogen_reference.call import Opening, Sampling
 from halogen_reference.conversation import User, conversation
 from halogen_reference.engine.llama.engine import LlamaEngine, Size
 from halogen_reference.engine.llama.model import Model
-from halogen_reference.engine.protocol import Done, Job, Started, State, Text
+from halogen_reference.engine.protocol import Done, Job, Pool, Started, State, Text
 from halogen_reference.reply import TokenLogprob
 from halogen_reference.settings import packaged_model
 
@@ -82,8 +82,12 @@ def spelled(engine: LlamaEngine, tokens: Sequence[int]) -> str:
     return b"".join(map(engine.piece, tokens)).decode()
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
 async def until_empty(engine: LlamaEngine) -> None:
     """Wait until no cell is in use and nothing runs."""
-    async with asyncio.timeout(30):
-        while engine.pool().used or engine.pool().running or engine.pool().waiting:
-            await asyncio.sleep(0.005)
+    await until(lambda: engine.pool() == Pool(engine.pool().cells, 0, 0, 0, 0))

@@ -30,6 +30,8 @@ class Machine:
     states: list[LlamaState] = field(default_factory=list)
     finished: list[Reply] = field(default_factory=list)
     stopped: set[Reply] = field(default_factory=set)
+    laid: int = 0
+    """How often the kept states were laid anew."""
 
     def __post_init__(self) -> None:
         self.scheduler = Scheduler(
@@ -73,7 +75,8 @@ class Machine:
             reply.start = None
 
     def step(self) -> list[tuple[Reply, Row]]:
-        """Place, plan, check the plan, carry it out."""
+        """Lay anew, place, plan, check the plan, carry it out."""
+        self.lay_anew()
         self.scheduler.place()
         batch = self.scheduler.plan()
         self.edit(self.scheduler.edits())
@@ -119,6 +122,27 @@ class Machine:
                     self.memory[target] = self.memory.get(source, [])[:count]
                 case Remove(sequence, start):
                     self.memory[sequence] = self.memory.get(sequence, [])[:start]
+
+    def lay_anew(self) -> None:
+        """What the engine does before it places; here in no time."""
+        moves = self.scheduler.lay_anew()
+        if not moves:
+            return
+        self.edit(self.scheduler.edits())
+        before, self.memory = self.memory, {}
+        for move in moves:
+            own = before.get(move.sequence, [])
+            base = before.get(move.base, [])[: move.shared]
+            assert own[: move.shared] == base, "cells that are not shared were taken for shared"
+            assert len(own) == move.length
+            laid = self.memory[move.base] if move.shared else []
+            anew = [Cell(cell.token) for cell in own[move.shared :]]
+            self.memory[move.sequence] = [*laid[: move.shared], *anew]
+        self.scheduler.laid([len(self.memory[move.sequence]) for move in moves])
+        cells = self.scheduler.cells
+        in_use = {id(cell) for sequence in self.memory.values() for cell in sequence}
+        assert len(in_use) == cells.used == self.scheduler.occupancy()[0], "something was left over"
+        self.laid += 1
 
     def check(self, batch: list[tuple[Reply, Row]]) -> None:
         """A batch llama.cpp can take, of rows that follow on what their sequences hold."""

@@ -2,10 +2,12 @@
 and no sequence is lost. The rules of a single plan are checked by the machine in every step."""
 
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halogen_reference.engine.llama import laying
 from halogen_reference.engine.llama.sequence import Reply
 from tests.engine.machine import Machine
 
@@ -60,8 +62,16 @@ def submit(machine: Machine, wanted: Wanted, number: int) -> Reply:
     st.integers(CONTEXT, 3 * CONTEXT),
     st.integers(1, 4),
     st.integers(0, 3),
+    st.sampled_from([0, laying.WORTH_LAYING]),
 )
-def test_any_mix(mix: list[Wanted], cells: int, slots: int, more_sequences: int) -> None:
+def test_any_mix(
+    mix: list[Wanted], cells: int, slots: int, more_sequences: int, worth: int
+) -> None:
+    with patch.object(laying, "WORTH_LAYING", worth):
+        play(mix, cells, slots, more_sequences)
+
+
+def play(mix: list[Wanted], cells: int, slots: int, more_sequences: int) -> None:
     machine = Machine(cells, slots, slots + more_sequences)
     replies, leaving = [], []
     for number, wanted in enumerate(mix, 1):

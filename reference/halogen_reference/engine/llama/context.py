@@ -42,6 +42,17 @@ SequenceEdit = Copy | Remove
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """A sequence of ``length`` tokens to be laid anew, behind those laid before it. Its first
+    ``shared`` tokens are the cells of ``base``, which is one of those."""
+
+    sequence: int
+    base: int
+    shared: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """Tokens of one sequence in a batch; ``logits``: the last one's output is wanted."""
 
@@ -165,6 +176,25 @@ class Context:
         read = llama_cpp.llama_state_seq_set_data(self.handle, buffer, len(data), sequence)
         self.edit([Remove(sequence, length if read else 0)])
         return int(llama_cpp.llama_memory_seq_pos_max(self._memory, sequence)) + 1
+
+    def lay_anew(self, edits: Iterable[SequenceEdit], moves: Sequence[Move]) -> list[int]:
+        """Empty the cache, after some edits, and lay these sequences into it without holes. What
+        they held passes through memory once. Returns how many tokens each then holds."""
+        self.edit(edits)
+        company, memory = self._company, self._memory
+        tails = []
+        for move in moves:
+            llama_cpp.llama_memory_seq_cp(memory, move.sequence, company, move.shared, move.length)
+            tails.append(self.export([], company))
+            self.edit([Remove(company)])
+        llama_cpp.llama_memory_clear(memory, False)
+        for move, tail in zip(moves, tails, strict=True):
+            self.restore([], company, memoryview(tail), move.length)
+            self.edit([Copy(move.base, move.sequence, move.shared)])
+            llama_cpp.llama_memory_seq_cp(memory, company, move.sequence, move.shared, move.length)
+            self.edit([Remove(company)])
+        held = (llama_cpp.llama_memory_seq_pos_max(memory, move.sequence) for move in moves)
+        return [int(last) + 1 for last in held]
 
     def close(self) -> None:
         llama_cpp.llama_free(self.handle)

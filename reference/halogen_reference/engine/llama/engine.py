@@ -208,6 +208,7 @@ class LlamaEngine:
     async def _run(self) -> None:
         while True:
             self._drop_cancelled()
+            await self._lay_anew()
             self._scheduler.place()
             batch = self._scheduler.plan()
             if self._scheduler.running:
@@ -220,6 +221,18 @@ class LlamaEngine:
                 await self._work.wait()
                 continue
             await self._step(edits, batch)
+
+    async def _lay_anew(self) -> None:
+        moves = self._scheduler.lay_anew()
+        if not moves:
+            return
+        edits = self._scheduler.edits()
+        try:
+            lengths = await self._on_worker(lambda: self._context.lay_anew(edits, moves))
+        except Exception:
+            log.exception("the kept states could not be laid anew: they will be evaluated again")
+            lengths = [0] * len(moves)
+        self._scheduler.laid(lengths)
 
     async def _step(self, edits: list[SequenceEdit], batch: list[tuple[Reply, Row]]) -> None:
         try:

@@ -7,12 +7,13 @@ client sees only as a pause.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from halogen_reference.engine.llama import laying
 from halogen_reference.engine.llama.cells import Cells
-from halogen_reference.engine.llama.context import Copy, Remove, Row, SequenceEdit
+from halogen_reference.engine.llama.context import Copy, Move, Remove, Row, SequenceEdit
 from halogen_reference.engine.llama.sequence import LlamaState, Reply, Slot
 
 PREFILL_ALONE = 252
@@ -39,6 +40,7 @@ class Scheduler:
         self._edits: list[SequenceEdit] = []
         self._live: set[Slot] = set()
         self._garbage: list[Slot] = []
+        self._being_laid: list[Slot] = []
         self._batches = 0
 
     def occupancy(self) -> tuple[int, int]:
@@ -51,6 +53,29 @@ class Scheduler:
             self._collect(self._on_top())
         edits, self._edits = self._edits, []
         return edits
+
+    def lay_anew(self) -> list[Move]:
+        """How to lay the kept states closer together, when nothing runs and that pays; else
+        nothing. What :meth:`edits` returns then comes first, and :meth:`laid` afterwards."""
+        if self.running:
+            return []
+        live, _ = self.occupancy()
+        freed = self.cells.used - live
+        if not laying.pays(live=live, freed=freed, token_bytes=self._token_bytes):
+            return []
+        self._collect(list(self._garbage))
+        self._being_laid = sorted(self._live, key=lambda slot: slot.first)
+        return laying.moves(self._being_laid)
+
+    def laid(self, lengths: Sequence[int]) -> None:
+        """What llama.cpp says the sequences now hold. One that is not whole is let go; whoever
+        starts from it evaluates it again."""
+        for slot, length in zip(self._being_laid, lengths, strict=True):
+            if length != len(slot.cells):
+                self._edits.append(Remove(slot.sequence))
+                self.cells.drop(slot.cells)
+                slot.cells = slot.cells[:0]
+        self._being_laid = []
 
     def place(self) -> None:
         """Move waiting replies into free sequences, in the order they came."""
@@ -178,7 +203,9 @@ class Scheduler:
         its logits choose the reply's first (P06)."""
         if reply.start is None:
             return 0
-        return min(reply.job.reuse, reply.start.resident, len(reply.tokens) - 1)
+        start = reply.start
+        whole = len(reply.tokens) - 1
+        return min(reply.job.reuse, start.resident, len(start.slot.cells), whole)
 
     def _put(self, reply: Reply) -> None:
         shared = self._reusable(reply)

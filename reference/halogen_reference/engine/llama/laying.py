@@ -1,0 +1,49 @@
+"""Laying the kept sequences anew, once freed ones have left too much between them.
+
+A freed sequence below a kept one stays where it is, because llama.cpp would fill the hole (see
+``Scheduler._collect``). But every token looks at every place up to the last one in use, whosesoever
+it is: with 14,000 of them a prompt takes three times as long. Laid anew, the kept sequences lie
+close together, in the order of their positions, and still share what they shared.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from halogen_reference.engine.llama.context import Move
+from halogen_reference.engine.llama.sequence import Slot
+
+WORTH_LAYING = 1024
+"""Freed tokens from which it pays: it takes as long as evaluating a few dozen."""
+MOST_BYTES = 2**28
+"""More than this is left where it lies: all of it passes through memory."""
+
+
+def pays(*, live: int, freed: int, token_bytes: int) -> bool:
+    """``live`` and ``freed`` cells. More is freed than moved, so that moving costs next to nothing
+    for each token that was evaluated before."""
+    return freed > max(live, WORTH_LAYING) and live * token_bytes <= MOST_BYTES
+
+
+def moves(slots: Sequence[Slot]) -> list[Move]:
+    """How to lay these sequences, in this order, sharing all that they share."""
+    laid: list[Slot] = []
+    planned: list[Move] = []
+    for slot in slots:
+        base, shared = slot, 0
+        for other in laid:
+            common = _common(slot, other)
+            if common > shared:
+                base, shared = other, common
+        planned.append(Move(slot.sequence, base.sequence, shared, len(slot.cells)))
+        laid.append(slot)
+    return planned
+
+
+def _common(one: Slot, two: Slot) -> int:
+    """How many cells of their beginnings two sequences share."""
+    length = min(len(one.cells), len(two.cells))
+    if not length or one.cells[0] != two.cells[0]:
+        return 0
+    differing = np.flatnonzero(one.cells[:length] != two.cells[:length])
+    return int(differing[0]) if len(differing) else length
