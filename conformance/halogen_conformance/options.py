@@ -18,6 +18,7 @@ SUITE = "halogen_conformance.suite"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the suite's options to those of every pytest run of the environment."""
     group = parser.getgroup("halogen-conformance", "sessions protocol conformance")
     with contextlib.suppress(ValueError):  # pytest-base-url has the same option for the same use
         group.addoption("--base-url", default="", metavar="URL", help="the server to check")
@@ -42,6 +43,7 @@ def _meant(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    """Load the suite's plugin, only into a run that is about the suite."""
     if _meant(config):
         config.pluginmanager.import_plugin("halogen_conformance.plugin")
 

@@ -61,6 +61,8 @@ def controller_for(order: Order, *listeners: Any) -> Controller:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers and, in the process that judges, the controller and the reports. Raises
+    UsageError, BaselineError and OSError before anything is asked of the server."""
     for line in (
         "requirement(*ids): the requirements a test speaks about",
         "needs(group): the settings group its server must run with (default: on)",
@@ -112,6 +114,8 @@ def subject_of(item: pytest.Item) -> Subject:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the requirements that were chosen, in a seeded order if it is wanted.
+    Raises UsageError for a test whose requirement is unknown or not named."""
     known: Mapping[str, Level] = levels()
     for item in items:
         ids = ids_of(item)
@@ -131,6 +135,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin the record of what this test expects, arranges and asks."""
     item.stash[RECORDER] = Recorder(subject_of(item), levels())
     item.stash[_BEGIN] = time.monotonic()
     item.stash[_PENDING] = []
@@ -140,6 +145,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put what happened in this phase (set-up, test, tear-down) into pytest's report, as lines."""
     report = yield
     events: list[Event] = []
     recorder = item.stash.get(RECORDER, None)

@@ -25,6 +25,8 @@ class Exit(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """The exit code of a run, and why: one sentence for each reason."""
+
     code: Exit
     reasons: tuple[str, ...]
 

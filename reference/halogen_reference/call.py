@@ -37,6 +37,8 @@ class ChoiceMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
+    """Which tools the reply may or must call, and whether several at once."""
+
     mode: ChoiceMode = ChoiceMode.AUTO
     name: str | None = None
     """With REQUIRED: the one tool that must be called; None for any."""

@@ -57,6 +57,8 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class User:
+    """What a user said in one turn."""
+
     text: str
 
 
@@ -80,6 +82,8 @@ class Assistant:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
+    """What a tool gave back for the call with ``call_id``."""
+
     call_id: str
     text: str
     is_error: bool = False

@@ -46,6 +46,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
+    """A token of the reply and its likeliest alternatives, likeliest first."""
+
     chosen: Candidate
     top: tuple[Candidate, ...] = ()
 
@@ -63,17 +65,24 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
+    """The next piece of the reply's reasoning."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
+    """The next piece of the reply's text, with the log probabilities of its tokens when they were
+    asked for."""
+
     text: str
     logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CallStart:
+    """A tool call begins."""
+
     index: int
     """0, 1, 2 ... within the reply."""
     id: str
@@ -83,12 +92,16 @@ class CallStart:
 
 @dataclass(frozen=True, slots=True)
 class CallDelta:
+    """The next piece of the JSON text of the arguments of call ``index``."""
+
     index: int
     arguments: str
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
+    """The arguments of call ``index`` are complete."""
+
     index: int
 
 

@@ -26,6 +26,7 @@ and a later set-up on this machine takes it from there."""
 
 
 def say(text: str) -> None:
+    """Print a line at once, also into a pipe."""
     print(text, flush=True)
 
 
@@ -81,6 +82,7 @@ def set_up(venv: Venv, extras: str, python: str) -> None:
 
 
 def main() -> int:
+    """Set up what the arguments name. Returns the exit code: 1 for a failure, 130 for Ctrl-C."""
     parser = argparse.ArgumentParser(prog="setup_kit", description=__doc__)
     parser.add_argument("--extras", required=True, help="the parts to set up, comma separated")
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where to put them")

@@ -40,6 +40,8 @@ _NAMES = {name: name for name in ("max_tokens", "temperature", "seed", "stop", "
 
 @dataclass(frozen=True, slots=True)
 class ChatDriver:
+    """``POST /v1/chat/completions``, with and without a stream. Stateless."""
+
     route: str = field(default="chat", init=False)
     path: str = field(default=PATH, init=False)
 

@@ -38,6 +38,8 @@ class _Choice:
 
 @dataclass(slots=True)
 class ChatFold:
+    """Folds a Chat stream up to ``[DONE]``; choices after the first are its reply's ``others``."""
+
     usage_expected: bool = True
     notes: Notes = field(default_factory=Notes)
     _choices: list[_Choice] = field(default_factory=list)

@@ -39,6 +39,8 @@ _TOOL_CHOICES = {"none": "none", "auto": "auto", "required": "any"}
 
 @dataclass(frozen=True, slots=True)
 class MessagesDriver:
+    """``POST /v1/messages``, with and without a stream, and its token count. Stateless."""
+
     route: str = field(default="messages", init=False)
     path: str = field(default=PATH, init=False)
 

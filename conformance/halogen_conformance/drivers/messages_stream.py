@@ -40,6 +40,8 @@ class _Block:
 
 @dataclass(slots=True)
 class MessagesFold:
+    """Folds a Messages stream, ``message_start`` to ``message_stop``, into one reply."""
+
     usage_expected: bool = True
     notes: Notes = field(default_factory=Notes)
     _blocks: list[_Block] = field(default_factory=list)

@@ -52,6 +52,7 @@ def text(value: Json) -> str:
 
 
 def text_or_none(value: Json) -> str | None:
+    """The value if it is a string, else None."""
     return value if isinstance(value, str) else None
 
 
@@ -61,6 +62,7 @@ def count(value: Json) -> int | None:
 
 
 def is_json_object(value: str) -> bool:
+    """Whether a text is one JSON object, as the arguments of a call must be."""
     try:
         return isinstance(parse_json(value), dict)
     except ValueError:

@@ -34,6 +34,8 @@ _NAMES = {"max_tokens": "max_output_tokens"} | {
 
 @dataclass(frozen=True, slots=True)
 class ResponsesDriver:
+    """``POST /v1/responses``, with and without a stream. Stateless."""
+
     route: str = field(default="responses", init=False)
     path: str = field(default=PATH, init=False)
 

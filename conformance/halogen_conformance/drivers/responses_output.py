@@ -58,14 +58,17 @@ def _word(status: str | None, response: dict[str, Json]) -> str | None:
 
 
 def message_text(item: dict[str, Json]) -> str:
+    """The text of a ``message`` item: its ``output_text`` parts, joined."""
     parts = [mapping(part) for part in items(item.get("content"))]
     return "".join(text(part.get("text")) for part in parts if part.get("type") == "output_text")
 
 
 def reasoning_text(item: dict[str, Json]) -> str:
+    """The text of a ``reasoning`` item: its summary's parts and its content's, joined."""
     parts = [*items(item.get("summary")), *items(item.get("content"))]
     return "".join(text(mapping(part).get("text")) for part in parts)
 
 
 def function_call(item: dict[str, Json]) -> Call:
+    """The call of a ``function_call`` item, its arguments as the JSON text that was sent."""
     return Call(text(item.get("call_id")), text(item.get("name")), text(item.get("arguments")))

@@ -32,6 +32,8 @@ class _Item:
 
 @dataclass(slots=True)
 class ResponsesFold:
+    """Folds the events of a Responses stream, numbered from 0, into one reply."""
+
     usage_expected: bool = True
     notes: Notes = field(default_factory=Notes)
     _items: list[_Item] = field(default_factory=list)

@@ -71,7 +71,7 @@ class Thread:
 
     def __post_init__(self) -> None:
         # Words of its own at the very beginning, and enough of them for the cost to tell.
-        self.system = self.system or f"Notes for {uuid.uuid4().hex[:12]}. " + "Be brief. " * 60
+        self.system = self.system or f"Notes for {uuid.uuid4().hex[:12]}. " + "Be brief. " * 24
 
     def subagent(self, agent: str, *, system: str = "") -> Thread:
         """A subagent that this thread calls; with a history of its own."""

@@ -77,7 +77,7 @@ def test_a_user_who_quotes_the_line_keeps_it(main: Thread) -> None:
 @needs("map")
 def test_a_quoted_line_that_changes_is_another_history(main: Thread) -> None:
     arranged_mapping(main.client, lines=False)
-    quote = f"{LINE.format('a1')} " + "What does this line mean? " * 30
+    quote = f"{LINE.format('a1')} " + "What does this line mean? " * 15
     main.system = "Be brief."
     main.ask(quote)
     before = main.size

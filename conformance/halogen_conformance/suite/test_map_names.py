@@ -51,7 +51,7 @@ def guesses(session: str, agent: str | None) -> Iterator[str]:
 def test_a_name_cannot_be_guessed_from_session_and_agent_id(main: Thread) -> None:
     arranged_listed(main.client)
     before = listed_names(main.client)
-    helper = main.subagent("a-guessed", system="You help. " * 40)
+    helper = main.subagent("a-guessed", system="You help. " * 25)
     for thread in (main, helper):
         thread.ask("First question.")
     names = listed_names(main.client) - before

@@ -7,6 +7,7 @@ from halogen_loadtest.summary import Figures, Spread
 
 
 def amount(value: float) -> str:
+    """A number without decimals, its thousands set off by commas."""
     return f"{value:,.0f}"
 
 

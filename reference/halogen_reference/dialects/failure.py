@@ -7,6 +7,8 @@ from halogen_reference.errors import RequestError
 
 
 class ErrorAnswer(NamedTuple):
+    """A whole error answer: HTTP status, headers besides the usual ones, JSON body."""
+
     status: int
     headers: dict[str, str]
     body: JsonObject

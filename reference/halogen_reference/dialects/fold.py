@@ -19,17 +19,23 @@ from halogen_reference.reply import (
 
 @dataclass(slots=True)
 class ReasoningPart:
+    """A run of reasoning, whole."""
+
     text: str = ""
 
 
 @dataclass(slots=True)
 class TextPart:
+    """A run of text, whole, with the log probabilities of its tokens when they were asked for."""
+
     text: str = ""
     logprobs: list[TokenLogprob] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class CallPart:
+    """One tool call; its arguments are the pieces' JSON text, joined."""
+
     id: str
     name: str
     pieces: list[str] = field(default_factory=list)

@@ -117,6 +117,8 @@ class Pool:
 
 
 class Template(Protocol):
+    """The model's chat template: what a conversation looks like as text to the model."""
+
     def render(self, conversation: Conversation, opening: Opening) -> Prompt:
         """The prompt for a reply. Raises RequestError 400 when the model cannot read it."""
 
@@ -172,4 +174,6 @@ class Engine(Protocol):
 
 
 class ReleaseOne(Protocol):
+    """Gives up one kept state to make room in the pool; False when none is left."""
+
     def __call__(self) -> bool: ...

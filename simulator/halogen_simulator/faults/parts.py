@@ -26,18 +26,22 @@ def _become(part: object, faulty: type[_P]) -> None:
 
 
 def sessions(faulty: type[Sessions]) -> Callable[[Server], None]:
+    """Puts other sessions, which keep names and start from them, into a server."""
     return lambda server: _become(server.sessions, faulty)
 
 
 def table(faulty: type[NameTable]) -> Callable[[Server], None]:
+    """Puts another table of names into a server."""
     return lambda server: _become(server.sessions.table, faulty)
 
 
 def threads(faulty: type[Threads]) -> Callable[[Server], None]:
+    """Puts another mapping of Claude Code's threads to names into a server."""
     return lambda server: _become(server.sessions.threads, faulty)
 
 
 def engine(faulty: type[SimEngine]) -> Callable[[Server], None]:
+    """Puts another simulated model into a server."""
     return lambda server: _become(server.engine, faulty)
 
 

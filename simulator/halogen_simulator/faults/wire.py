@@ -44,11 +44,14 @@ class Asked:
 
 @dataclass(slots=True)
 class Answered:
+    """Status and headers of an answer that is on its way; its body comes later."""
+
     status: int
     headers: Headers
 
 
 def without(headers: Headers, *names: bytes) -> Headers:
+    """The headers without those of these names, which are in lower case."""
     return [(name, value) for name, value in headers if name not in names]
 
 

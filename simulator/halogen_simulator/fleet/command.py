@@ -1,7 +1,7 @@
 """``halogen-simulator fleet``: run the simulation, sweep settings, compare release policies."""
 
 import argparse
-import math
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from halogen_simulator.fleet.policies import POLICIES
 from halogen_simulator.fleet.service import Service
+from halogen_simulator.fleet.target import TargetLost
 from halogen_simulator.fleet.workload import Workload
 from halogen_simulator.profile import INSTANT, ProfileError, dumps, load, packaged
+from halogen_simulator.values import EXIT_CODES, KEY_HELP, TARGET_LOST, USAGE
 
 if TYPE_CHECKING:
     from halogen_simulator.fleet.trials import Trial
@@ -19,38 +21,44 @@ if TYPE_CHECKING:
 # What draws and counts (SimPy, NumPy, matplotlib, rich) is imported where it is used: the other
 # sub-commands of the program start without it.
 
-ABOUT = "Simulate many agents on servers that hold sessions: what is used, read, waited for, held."
+ABOUT = """Simulate many agents on servers that hold sessions: what is used, read, waited for,
+held. Each command has its own --help."""
+_SERVER = "http://127.0.0.1:8731"
+_CAPS, _TTLS, _COUNTS = "4,8,16,32,64", "60,600,inf", "1,4,16"
 
 _Settings = TypeVar("_Settings", Workload, Service)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-commands and their options."""
+    parser.description, parser.epilog = ABOUT, EXIT_CODES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     commands = parser.add_subparsers(dest="fleet", required=True, metavar="WHAT")
     for name, (about, add, action) in _COMMANDS.items():
         command = commands.add_parser(
             name,
             help=about,
-            description=about,
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         add(command)
         command.set_defaults(fleet_action=action)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the arguments say. Returns the exit code: 2 for what cannot be done."""
+    """Do what the arguments say. Returns the exit code, one of :data:`values.EXIT_CODES`."""
     action: Callable[[argparse.Namespace], int] = args.fleet_action
     try:
         return action(args)
-    except (ValueError, ProfileError, OSError) as error:
+    except (ValueError, ProfileError, OSError, TargetLost) as error:
         print(f"halogen-simulator fleet: {error}", file=sys.stderr)
-        return 2
+        return TARGET_LOST if isinstance(error, TargetLost) else USAGE
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The sub-command as a program of its own."""
-    parser = argparse.ArgumentParser("halogen-simulator fleet", description=ABOUT)
+    parser = argparse.ArgumentParser("halogen-simulator fleet")
     add_arguments(parser)
     return run(parser.parse_args(arguments))
 
@@ -63,42 +71,51 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
 
 def _many_options(parser: argparse.ArgumentParser) -> None:
     _run_options(parser)
-    parser.add_argument("--seeds", type=int, default=5, help="seeds that each setting is run with")
-    parser.add_argument("--jobs", type=int, default=1, help="processes to run them in")
-    parser.add_argument("--policies", type=_list(str), default=list(POLICIES), help="to compare")
-    parser.add_argument("--plot", type=Path, help="write the plot here, as .svg and .png")
+    add = parser.add_argument
+    add("--seeds", type=int, default=5, metavar="N", help="seeds that each setting is run with (5)")
+    add("--jobs", type=int, default=1, metavar="N", help="processes to run them in (1)")
+    add(
+        "--policies",
+        type=_list(str),
+        default=list(POLICIES),
+        metavar="NAME,NAME",
+        help="release policies to compare (all that --policy names)",
+    )
+    add("--plot", type=Path, metavar="FILE", help="write the plot here, as .svg and .png")
 
 
 def _sweep_options(parser: argparse.ArgumentParser) -> None:
     _many_options(parser)
-    parser.add_argument("--caps", type=_list(float), default=[4.0, 8.0, 16.0, 32.0, 64.0])
-    parser.add_argument("--ttls", type=_list(float), default=[60.0, 600.0, math.inf])
+    _listed(parser, "--caps", float, _CAPS, "N,N", "in place of --cap, each of these")
+    _listed(parser, "--ttls", float, _TTLS, "S,S", "in place of --ttl, each of these, in seconds")
 
 
 def _study_options(parser: argparse.ArgumentParser) -> None:
     _many_options(parser)
-    parser.add_argument("--counts", type=_list(int), default=[1, 4, 16], help="programs at once")
+    _listed(parser, "--counts", int, _COUNTS, "N,N", "in place of --programs, each of these")
 
 
 def _fit_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--url", default="http://127.0.0.1:8731", help="a server with HALOGEN_FORK=1"
-    )
-    parser.add_argument("--key", help="its API key")
-    parser.add_argument("--name", default="fitted", help="what to call the profile")
-    parser.add_argument("--about", default="", help="which machine and model this is")
-    parser.add_argument("--tokens", type=int, default=32, help="tokens of each measured reply")
-    parser.add_argument("--repeats", type=int, default=3, help="times each figure is measured")
-    parser.add_argument("--depth", type=int, default=1000, help="tokens of the conversations")
-    parser.add_argument("--chunk-alone", type=int, default=252, help="the server's largest chunk")
-    parser.add_argument("--chunk-beside", type=int, default=64, help="and beside running replies")
-    parser.add_argument("--out", type=Path, required=True, help="the JSON file to write")
+    _target(parser, "a server with HALOGEN_FORK=1")
+    add = parser.add_argument
+    add("--name", default="fitted", metavar="NAME", help="what to call the profile (fitted)")
+    add("--about", default="", metavar="TEXT", help="which machine and model this is")
+    for option, default, about in (
+        ("--tokens", 32, "tokens of each measured reply"),
+        ("--repeats", 3, "times each figure is measured"),
+        ("--depth", 1000, "tokens of the conversations"),
+        ("--chunk-alone", 252, "prompt tokens in the server's batches, no reply running"),
+        ("--chunk-beside", 64, "the same beside running replies"),
+    ):
+        add(option, type=int, default=default, metavar="N", help=f"{about} ({default})")
+    add("--out", type=Path, required=True, metavar="FILE", help="the JSON file to write")
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
-    _settings(parser, Workload)
     # Names are what is checked: short texts do, and fit every server's context.
-    parser.set_defaults(
+    _settings(
+        parser,
+        Workload,
         system_tokens=60,
         message_tokens=10.0,
         result_tokens=20.0,
@@ -106,12 +123,22 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
         summary_tokens=50,
         context=1500,
     )
-    parser.add_argument("--url", default="http://127.0.0.1:8731", help="a simulator server")
-    parser.add_argument("--key", help="its API key")
-    parser.add_argument(
-        "--tick", type=float, default=2.0, help="what falls into so many seconds is sent at once"
+    _target(parser, "a fresh simulator server with HALOGEN_FORK=1 and --test-controls")
+    add = parser.add_argument
+    add(
+        "--tick",
+        type=float,
+        default=2.0,
+        metavar="S",
+        help="what falls into so many seconds is sent at once (2)",
     )
-    parser.add_argument("--within", type=float, default=0.02, help="shares may differ by this")
+    add(
+        "--within",
+        type=float,
+        default=0.02,
+        metavar="SHARE",
+        help="shares may differ by this much (0.02)",
+    )
 
 
 def _once(args: argparse.Namespace) -> int:
@@ -172,7 +199,7 @@ def _fit(args: argparse.Namespace) -> int:
     from halogen_simulator.fleet.fit import Plan, measure
 
     plan = Plan(args.tokens, args.repeats, args.depth, args.chunk_alone, args.chunk_beside)
-    profile = measure(args.url, args.key, args.name, args.about, plan)
+    profile = measure(args.url, _key(args), args.name, args.about, plan)
     args.out.write_text(dumps(profile), "utf-8")
     print(dumps(profile), end="")
     return 0
@@ -182,7 +209,7 @@ def _check(args: argparse.Namespace) -> int:
     from halogen_simulator.fleet.live import compare, furthest_apart
     from halogen_simulator.fleet.tables import console, shares
 
-    columns = compare(_build(Workload, args), args.url, args.key, args.tick)
+    columns = compare(_build(Workload, args), args.url, _key(args), args.tick)
     console().print(shares(columns))
     apart = furthest_apart(columns)
     if apart > args.within:
@@ -201,15 +228,19 @@ def _trial(args: argparse.Namespace) -> "Trial":
     return Trial(_build(Workload, args), _build(Service, args), load(args.profile))
 
 
-def _settings(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
-    """One option for each field, with the field's own type, default and help."""
+def _settings(parser: argparse.ArgumentParser, kind: type[Any], **defaults: float) -> None:
+    """One option for each field, with the field's own type and help; its default unless another
+    is given."""
     group = parser.add_argument_group(kind.__name__.lower())
     for field in fields(kind):
+        default = defaults.get(field.name, field.default)
+        shown = f"{default:g}" if isinstance(default, float) else default
         group.add_argument(
             f"--{field.name.replace('_', '-')}",
             type=field.type if callable(field.type) else str,
-            default=field.default,
-            help=field.metadata["about"].replace("%", "%%"),
+            default=default,
+            metavar=field.metadata["metavar"],
+            help=f"{field.metadata['about']} ({shown})".replace("%", "%%"),
         )
 
 
@@ -221,7 +252,31 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         default=INSTANT,
-        help=f"what the servers cost: a JSON file, or one of {', '.join(packaged())}",
+        metavar="NAME|FILE",
+        help=f"what the servers cost: a JSON file, or one of {', '.join(packaged())} ({INSTANT})",
+    )
+
+
+def _target(parser: argparse.ArgumentParser, about: str) -> None:
+    parser.add_argument("--url", default=_SERVER, metavar="URL", help=f"{about} ({_SERVER})")
+    parser.add_argument("--key", metavar="KEY", help=KEY_HELP)
+
+
+def _key(args: argparse.Namespace) -> str | None:
+    return args.key or os.environ.get("HALOGEN_API_KEY") or None
+
+
+def _listed(
+    parser: argparse.ArgumentParser,
+    option: str,
+    kind: Callable[[str], Any],
+    default: str,
+    metavar: str,
+    about: str,
+) -> None:
+    parse = _list(kind)
+    parser.add_argument(
+        option, type=parse, default=parse(default), metavar=metavar, help=f"{about} ({default})"
     )
 
 

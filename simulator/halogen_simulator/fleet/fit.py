@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 
 from halogen_simulator.fleet.probe import Kept, Probe
+from halogen_simulator.fleet.target import connected, lost
 from halogen_simulator.profile import Profile, ProfileError
 
 _SHORT, _LONGER = 20, 120
@@ -43,7 +44,8 @@ class Plan:
 
 
 def measure(url: str, key: str | None, name: str, about: str, plan: Plan) -> Profile:
-    """Measure the server at ``url``. Raises ProfileError when it cannot be measured."""
+    """Measure the server at ``url``. Raises ProfileError when it cannot be measured, TargetLost
+    when it is not there or wants another key, ValueError for another thing than an address."""
     if plan.tokens < 8 or plan.repeats < 1:
         raise ProfileError("measure at least 8 tokens a reply, and at least once")
     if plan.depth < 2 * plan.chunk_alone:
@@ -51,21 +53,17 @@ def measure(url: str, key: str | None, name: str, about: str, plan: Plan) -> Pro
     try:
         return asyncio.run(_measure(url, key, name, about, plan))
     except httpx.HTTPError as error:
-        raise ProfileError(
-            f"{url} cannot be measured ({str(error) or type(error).__name__})"
-        ) from None
+        raise lost(url, error) from None
 
 
 async def _measure(url: str, key: str | None, name: str, about: str, plan: Plan) -> Profile:
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with httpx.AsyncClient(
-        base_url=url, headers=headers, timeout=600, trust_env=False
-    ) as client:
+    async with connected(url, key, timeout_s=600) as client:
         return await fitted(client, name, about, plan)
 
 
 async def fitted(client: httpx.AsyncClient, name: str, about: str, plan: Plan) -> Profile:
-    """The profile of the server a client talks to. Raises ProfileError, httpx.HTTPError."""
+    """The profile of the server a client talks to. Raises ProfileError, TargetLost,
+    httpx.HTTPError."""
     probe = Probe(client)
     words = await _words(probe, plan.depth)
     alone = await _fastest(plan.repeats, lambda: _alone(probe, words))

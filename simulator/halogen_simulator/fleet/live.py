@@ -21,6 +21,7 @@ from halogen_simulator.fleet.history import Piece, Role
 from halogen_simulator.fleet.names import Outcome
 from halogen_simulator.fleet.record import Figures, Record
 from halogen_simulator.fleet.service import Service
+from halogen_simulator.fleet.target import connected, lost, one_line, told
 from halogen_simulator.fleet.workload import Workload
 from halogen_simulator.fleet.world import simulate
 from halogen_simulator.profile import INSTANT, load
@@ -31,12 +32,16 @@ _OUTCOMES = {"used": Outcome.USED, "unmatched": Outcome.UNMATCHED, "unknown": Ou
 
 def compare(workload: Workload, url: str, key: str | None, tick: float) -> dict[str, Figures]:
     """The workload on the server at ``url`` and in a simulation with that server's cap and time to
-    live. The server must be fresh, with test controls on. Raises ValueError when it is not.
+    live. The server must be fresh, with test controls on. Raises ValueError when it is not,
+    TargetLost when there is none or it wants another key.
 
     Tokens are counted by the server in the one and by the workload in the other: their shares
     compare, their numbers do not.
     """
-    figures, service = asyncio.run(_drive(workload, url, key, tick))
+    try:
+        figures, service = asyncio.run(_drive(workload, url, key, tick))
+    except httpx.HTTPError as error:
+        raise lost(url, error) from None
     return {"on the server": figures, "simulated": simulate(workload, service, load(INSTANT))}
 
 
@@ -55,25 +60,26 @@ def furthest_apart(columns: dict[str, Figures]) -> float:
 async def _drive(
     workload: Workload, url: str, key: str | None, tick: float
 ) -> tuple[Figures, Service]:
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+    async with connected(url, key, timeout_s=60) as client:
         service = await _service(client)
         return await Driver(client, tick).run(workload), service
 
 
 async def _service(client: httpx.AsyncClient) -> Service:
+    answer = await client.get("/halogen/handles")
+    if answer.status_code == 404:
+        raise ValueError("GET /halogen/handles gives 404: start the server with HALOGEN_FORK=1")
+    if answer.is_error:
+        raise ValueError(told(answer))
     try:
-        answer = await client.get("/halogen/handles")
-    except httpx.TransportError as error:
-        raise ValueError(f"no server at {client.base_url} ({error})") from None
-    if answer.status_code != 200:
-        raise ValueError(
-            f"GET /halogen/handles gives {answer.status_code}: start the server with HALOGEN_FORK=1"
-        )
-    handles = answer.json()
-    if handles["data"]:
+        handles = answer.json()
+        held, service = handles["data"], Service(cap=handles["max_handles"], ttl=handles["ttl_s"])
+    except (ValueError, TypeError, KeyError):
+        said = one_line(answer.text)
+        raise ValueError(f"GET /halogen/handles gives no list of names: {said}") from None
+    if held:
         raise ValueError("the server already holds names: start a fresh one")
-    return Service(cap=handles["max_handles"], ttl=handles["ttl_s"])
+    return service
 
 
 @dataclass(slots=True)
@@ -99,7 +105,8 @@ class Driver:
         self._turned = 0.0
 
     async def run(self, workload: Workload) -> Figures:
-        """Play the workload to its end. Raises ValueError when the server refuses a request."""
+        """Play the workload to its end. Raises ValueError when the server refuses a request,
+        TargetLost when it is for the key, httpx.HTTPError."""
         for steps in programs(workload):
             self._wake(_Agent(steps), 0.0)
         now = 0.0
@@ -109,9 +116,12 @@ class Driver:
             while self._due and self._due[0][0] <= now + self._tick:
                 batch.append(heapq.heappop(self._due)[2])
             await self._turn_clock(now)
-            async with asyncio.TaskGroup() as tasks:
-                for agent in batch:
-                    tasks.create_task(self._go_on(agent))
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    for agent in batch:
+                        tasks.create_task(self._go_on(agent))
+            except ExceptionGroup as group:  # one line is said: of the first that went wrong
+                raise group.exceptions[0] from None
         return self._record.figures(seconds=now)
 
     def _wake(self, agent: _Agent, at: float) -> None:
@@ -162,7 +172,7 @@ class Driver:
             },
         )
         if answer.is_error:
-            raise ValueError(f"the server answered {answer.status_code}: {answer.text[:300]}")
+            raise ValueError(told(answer))
         body = answer.json()
         ask.answer.text = body["choices"][0]["message"]["content"] or ""
         usage = body["usage"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from halogen_simulator.fleet.target import told
 from halogen_simulator.profile import ProfileError
 
 Messages = tuple[dict[str, str], ...]
@@ -71,11 +72,14 @@ class Probe:
         return await self._stream((*kept.history, *asked), 1, start=kept.name)
 
     async def keep(self, words: int) -> Kept:
-        """A conversation of so many words, kept. Raises ProfileError where that is not possible."""
+        """A conversation of so many words, kept. Raises TargetLost, and ProfileError where that is
+        not possible."""
         name = f"fit-{next(self._numbers)}"
         asked = (self._message(words),)
         stream = await self._stream(asked, 8, keep=name)
         answer = await self._client.get("/halogen/handles")
+        if answer.is_error and answer.status_code != 404:
+            raise ProfileError(told(answer))
         entries = answer.json()["data"] if answer.is_success else []
         for entry in entries:
             if entry["name"] == name:
@@ -104,7 +108,7 @@ class Probe:
         start: str | None = None,
         begun: asyncio.Event | None = None,
     ) -> Stream:
-        """A reply that goes on counting. Raises ProfileError, httpx.HTTPError."""
+        """A reply that goes on counting. Raises ProfileError, TargetLost, httpx.HTTPError."""
         body = {
             "model": "any",
             "max_tokens": tokens,
@@ -123,8 +127,7 @@ class Probe:
         ) as answer:
             if answer.is_error:
                 await answer.aread()
-                said = answer.text[:200]
-                raise ProfileError(f"the server answered {answer.status_code}: {said}")
+                raise ProfileError(told(answer))
             outcome = answer.headers.get("X-Halogen-From")
             if start is not None and outcome != "used":
                 raise ProfileError(

@@ -12,11 +12,11 @@ from halogen_simulator.fleet.workload import option
 class Service:
     """Servers, all set alike. ``inf`` is allowed for the cap, the time to live and the pool."""
 
-    servers: int = option(1, "servers")
-    routing: str = option("program", f"who serves a request: {', '.join(ROUTES)}")
+    servers: int = option(1, "servers that share the agents")
+    routing: str = option("program", f"who serves a request: {', '.join(ROUTES)}", "NAME")
     cap: float = option(8.0, "most names live at once on a server; 0: no sessions")
-    ttl: float = option(600.0, "seconds after which an unused name is released")
-    policy: str = option("lru", f"which name makes room: {', '.join(POLICIES)}")
+    ttl: float = option(600.0, "seconds after which an unused name is released", "S")
+    policy: str = option("lru", f"which name makes room: {', '.join(POLICIES)}", "NAME")
     pool: float = option(math.inf, "tokens that a server's KV memory holds")
     slots: int = option(8, "replies that a server generates at once")
 

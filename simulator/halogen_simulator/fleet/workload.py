@@ -11,9 +11,10 @@ from random import Random
 from typing import Any
 
 
-def option(default: Any, about: str) -> Any:
-    """A field that the command line offers, with its help text."""
-    return field(default=default, metadata={"about": about})
+def option(default: Any, about: str, metavar: str = "N") -> Any:
+    """A field that the command line offers, with its help text; ``metavar`` stands for its value
+    there."""
+    return field(default=default, metadata={"about": about, "metavar": metavar})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +28,27 @@ class Workload:
     seed: int = option(0, "the same seed gives the same agents")
     programs: int = option(4, "agent programs, each with a main conversation")
     subagents: int = option(10, "subagents that a program calls at once")
-    arrival_s: float = option(20.0, "mean seconds between the starts of two programs")
+    arrival_s: float = option(20.0, "mean seconds between the starts of two programs", "S")
     turns: int = option(6, "times a person speaks to a program")
     steps: float = option(3.0, "mean requests of a main conversation for each turn")
-    fan_out: float = option(0.5, "share of the turns that call subagents")
+    fan_out: float = option(0.5, "share of the turns that call subagents", "SHARE")
     subagent_steps: float = option(5.0, "mean requests of a subagent")
-    fork: float = option(1.0, "share of the subagents that begin from the main conversation")
-    side: float = option(0.2, "share of the turns with a side request, such as a recap")
-    rewrite: float = option(0.02, "share of the turns whose client changes what was said before")
-    think_s: float = option(45.0, "median seconds until a person answers")
-    think_sigma: float = option(1.0, "spread of these, as sigma of the lognormal")
-    tool_s: float = option(6.0, "median seconds a tool runs between two requests")
-    tool_sigma: float = option(1.0, "spread of these")
+    fork: float = option(
+        1.0, "share of the subagents that begin from the main conversation", "SHARE"
+    )
+    side: float = option(0.2, "share of the turns with a side request, such as a recap", "SHARE")
+    rewrite: float = option(
+        0.02, "share of the turns whose client changes what was said before", "SHARE"
+    )
+    think_s: float = option(45.0, "median seconds until a person answers", "S")
+    think_sigma: float = option(1.0, "spread of these, as sigma of the lognormal", "SIGMA")
+    tool_s: float = option(6.0, "median seconds a tool runs between two requests", "S")
+    tool_sigma: float = option(1.0, "spread of these", "SIGMA")
     system_tokens: int = option(4000, "tokens of the system text and the tools")
     message_tokens: float = option(150.0, "median tokens of what a person says")
     result_tokens: float = option(500.0, "median tokens of a tool's result")
     reply_tokens: float = option(150.0, "median tokens of a reply")
-    token_sigma: float = option(0.8, "spread of these three")
+    token_sigma: float = option(0.8, "spread of these three", "SIGMA")
     context: int = option(64_000, "tokens at which a client compacts its history")
     summary_tokens: int = option(1500, "tokens that a compacted history keeps")
 

@@ -16,6 +16,8 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Do:
+    """A line that is a command."""
+
     action: str
     """A key of :data:`ACTIONS`."""
     argument: str = ""
@@ -23,6 +25,8 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Action:
+    """One command: what ``help`` says of it, and what it takes."""
+
     about: str
     takes: str = ""
     """What stands after it; in brackets when it may be left out."""

@@ -24,6 +24,7 @@ def export(transcript: Transcript, path: Path) -> None:
 
 
 def as_text(transcript: Transcript) -> str:
+    """The transcript as Markdown, for people."""
     return "\n\n".join([f"# {transcript.session_id}", *_parts(transcript)]) + "\n"
 
 

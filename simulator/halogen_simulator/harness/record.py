@@ -34,11 +34,15 @@ class _Shape(BaseModel):
 
 
 class Text(_Shape):
+    """A block of text."""
+
     type: Literal["text"] = "text"
     text: str
 
 
 class ToolUse(_Shape):
+    """A tool call of the model."""
+
     type: Literal["tool_use"] = "tool_use"
     id: str
     name: str
@@ -47,6 +51,8 @@ class ToolUse(_Shape):
 
 
 class ToolResult(_Shape):
+    """What a tool gave back for the call ``tool_use_id``."""
+
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: str
     tool_name: str
@@ -74,6 +80,8 @@ class Usage(_Shape):
 
 
 class Message(_Shape):
+    """One turn: who speaks, its blocks in order, and for a reply the tokens it cost."""
+
     role: Literal["system", "user", "assistant", "tool"]
     blocks: tuple[Block, ...]
     usage: Usage | None = None
@@ -91,6 +99,8 @@ class Fork(_Shape):
 
 
 class SessionMeta(_Shape):
+    """The first line of a file. Times are milliseconds since 1970, UTC."""
+
     type: Literal["session_meta"] = "session_meta"
     version: Literal[1] = 1
     session_id: Annotated[str, Field(min_length=1)]
@@ -109,6 +119,8 @@ class Compaction(_Shape):
 
 
 class MessageLine(_Shape):
+    """A line of a file that holds one message."""
+
     type: Literal["message"] = "message"
     message: Message
 

@@ -27,6 +27,8 @@ class Tally:
 
 @dataclass(slots=True)
 class Session:
+    """One session of the agent program: its transcript and file, and where its state is kept."""
+
     transcript: Transcript
     journal: Journal
     kept: str | None = None
@@ -90,6 +92,7 @@ class Session:
 
 
 def state_name(session_id: str, generation: int) -> str:
+    """What a generation of the session's state is kept under; the first, 0, under the id itself."""
     return f"{session_id}.{generation}" if generation else session_id
 
 
@@ -102,6 +105,7 @@ def state_generation(session_id: str, name: str) -> int | None:
 
 
 def said_by_user(text: str) -> Message:
+    """A turn of the person, as a message."""
     return Message(role="user", blocks=(Text(text=text),))
 
 
@@ -124,6 +128,7 @@ def said_by_model(reply: Reply) -> Message:
 
 
 def said_by_tool(call_id: str, tool_name: str, output: Output) -> Message:
+    """A tool's output, as the message that answers its call."""
     result = ToolResult(
         tool_use_id=call_id, tool_name=tool_name, output=output.text, is_error=output.is_error
     )

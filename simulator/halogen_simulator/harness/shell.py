@@ -17,6 +17,8 @@ from halogen_simulator.harness.transcript import Loaded, Transcript, TranscriptE
 
 @dataclass(slots=True)
 class Shell:
+    """Does what a person's or a script's lines say, with the sessions of one folder."""
+
     program: Program
     store: Store
     out: TextIO

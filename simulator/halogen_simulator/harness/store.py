@@ -26,6 +26,8 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Store:
+    """A folder of transcripts, one file for each session."""
+
     folder: Path
 
     def journal(self, session_id: str) -> Journal:

@@ -27,6 +27,8 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Output:
+    """A tool's output as the model reads it, or why the call failed."""
+
     text: str
     is_error: bool = False
 

@@ -25,6 +25,7 @@ class TranscriptError(Exception):
 
 
 def now_ms() -> int:
+    """The time now, in milliseconds since 1970, UTC."""
     return time.time_ns() // 1_000_000
 
 
@@ -36,6 +37,8 @@ def new_id() -> str:
 
 @dataclass(slots=True)
 class Transcript:
+    """A session as it is written down. Times are milliseconds since 1970, UTC."""
+
     session_id: str
     created_at_ms: int
     updated_at_ms: int

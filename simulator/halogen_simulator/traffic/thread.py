@@ -28,6 +28,7 @@ _MARK = {"cache_control": {"type": "ephemeral"}}
 
 
 def text(value: str) -> Block:
+    """A ``text`` content block of Messages."""
     return {"type": "text", "text": value}
 
 

@@ -4,6 +4,7 @@ import argparse
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,8 @@ def test_more_processes_give_the_same_table(capsys: pytest.CaptureFixture[str]) 
         (["run", "--profile", "fastest"], "give a JSON file"),
         (["run", "--pool", "1000"], "set a larger pool"),
         (["study", "--seeds", "0"], "at least 1"),
-        (["check", "--url", "http://127.0.0.1:9"], "no server at"),
-        (["fit", "--url", "http://127.0.0.1:9", "--out", "never.json"], "cannot be measured"),
+        (["check", "--url", "ftp://here"], "--url 'ftp://here' is not"),
+        (["fit", "--url", "http://:9", "--out", "never.json"], "--url 'http://:9' is not"),
         (["fit", "--depth", "100", "--out", "never.json"], "a depth of at least 504 tokens"),
     ],
 )
@@ -72,6 +73,41 @@ def test_what_cannot_be_done_is_said_in_one_line(
     error = capsys.readouterr().err
     assert error.startswith("halogen-simulator fleet: ") and said in error
     assert error.count("\n") == 1
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from parsers(command)
+
+
+def test_every_option_says_what_it_takes_and_what_it_is_without() -> None:
+    fleet = argparse.ArgumentParser()
+    add_arguments(fleet)
+    commands = list(parsers(fleet))
+    assert len(commands) == 6
+    for command in commands:
+        printed = command.format_help()
+        assert "exit codes:\n  0  " in printed and "  3  the server cannot" in printed
+        assert "None" not in printed and "['" not in printed and "[4.0" not in printed
+        for action in (one for one in command._actions if one.option_strings):
+            assert action.help, f"{command.prog} {action.dest} has no text"
+            if action.nargs != 0:
+                assert action.metavar, f"{command.prog} {action.dest} shows its variable"
+                default = action.default is not None and action.default != ""
+                assert action.help.endswith(")") == default, f"{command.prog} {action.dest}"
+
+
+@pytest.mark.parametrize("command", ["fit", "check"])
+def test_the_help_points_to_the_variable_for_the_key(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([command, "--help"])
+    assert left.value.code == 0
+    assert "HALOGEN_API_KEY is better" in " ".join(capsys.readouterr().out.split())
 
 
 def test_it_plugs_into_another_parser() -> None:

@@ -102,22 +102,23 @@ def test_check_says_what_it_compared(start: Start, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("arguments", "settings", "said"),
+    ("arguments", "settings", "code", "said"),
     [
-        (["--test-controls"], {"HALOGEN_FORK": "0"}, "HALOGEN_FORK=1"),
-        ([], {}, "--test-controls"),
-        (["--test-controls"], {"HALOGEN_API_KEY": "right"}, "401"),
+        (["--test-controls"], {"HALOGEN_FORK": "0"}, 2, "HALOGEN_FORK=1"),
+        ([], {}, 2, "--test-controls"),
+        (["--test-controls"], {"HALOGEN_API_KEY": "right"}, 3, "401"),
     ],
 )
 def test_check_tells_how_the_server_must_be_started(
     start: Start,
     arguments: list[str],
     settings: dict[str, str],
+    code: int,
     said: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     url = start(*arguments, **settings)
-    assert main(["check", "--url", url, *SMALL]) == 2
+    assert main(["check", "--url", url, *SMALL]) == code
     assert said in capsys.readouterr().err
 
 

@@ -29,4 +29,5 @@ def usage(choices: Sequence[Usage]) -> JsonObject:
 
 
 def logprobs(tokens: Sequence[TokenLogprob]) -> JsonObject:
+    """``choice.logprobs`` of Chat for these tokens of a reply's text."""
     return {"content": token_logprobs(tokens), "refusal": None}

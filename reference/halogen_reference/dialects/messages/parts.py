@@ -21,6 +21,7 @@ def message(
     stop_reason: str | None = None,
     stop_sequence: str | None = None,
 ) -> JsonObject:
+    """A ``message`` object: whole in an answer, still empty in ``message_start``."""
     return {
         "id": request.id,
         "type": "message",
@@ -44,12 +45,15 @@ def usage(counts: Usage, output: int) -> JsonObject:
 
 
 def text(words: str) -> JsonObject:
+    """A ``text`` content block."""
     return {"type": "text", "text": words}
 
 
 def thinking(thoughts: str, signature: str) -> JsonObject:
+    """A ``thinking`` content block."""
     return {"type": "thinking", "thinking": thoughts, "signature": signature}
 
 
 def tool_use(call_id: str, name: str, arguments: JsonObject) -> JsonObject:
+    """A ``tool_use`` content block; ``call_id`` is without the prefix of the route."""
     return {"type": "tool_use", "id": f"toolu_{call_id}", "name": name, "input": arguments}

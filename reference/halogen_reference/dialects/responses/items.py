@@ -15,6 +15,7 @@ def status_of(finish: Finish) -> str:
 
 
 def message(item_id: str, status: str, content: Sequence[JsonObject]) -> JsonObject:
+    """A ``message`` output item of ``output_text`` parts."""
     return {
         "type": "message",
         "id": item_id,
@@ -25,10 +26,12 @@ def message(item_id: str, status: str, content: Sequence[JsonObject]) -> JsonObj
 
 
 def output_text(text: str, logprobs: Sequence[JsonObject]) -> JsonObject:
+    """An ``output_text`` part, with the log probabilities of its tokens."""
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
 
 
 def reasoning(item_id: str, status: str, content: Sequence[JsonObject]) -> JsonObject:
+    """A ``reasoning`` output item; its summary is empty, the text is its content."""
     return {
         "type": "reasoning",
         "id": item_id,

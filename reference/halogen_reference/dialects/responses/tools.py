@@ -49,6 +49,8 @@ def _functions(body: Fields) -> Iterator[tuple[str | None, Fields]]:
 
 
 def read_tool_choice(body: Fields, tools: Sequence[Tool]) -> ToolChoice:
+    """``tool_choice`` and ``parallel_tool_calls``. Raises RequestError 400 for a choice that is not
+    on offer."""
     parallel = body.flag("parallel_tool_calls") is not False
     return replace(_calls_allowed(body, tools), parallel=parallel)
 

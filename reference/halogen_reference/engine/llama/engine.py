@@ -207,7 +207,8 @@ class LlamaEngine:
 
     async def _run(self) -> None:
         while True:
-            self._drop_cancelled()
+            for reply in self._scheduler.drop_cancelled():
+                self._close(reply)
             await self._lay_anew()
             self._scheduler.place()
             batch = self._scheduler.plan()
@@ -309,15 +310,6 @@ class LlamaEngine:
             self._scheduler.remove(reply)
             self._close(reply)
             reply.events.put_nowait(EngineFailed("the model failed on this request"))
-
-    def _drop_cancelled(self) -> None:
-        scheduler = self._scheduler
-        for reply in [reply for reply in scheduler.running if reply.cancelled]:
-            scheduler.remove(reply)
-            self._close(reply)
-        for reply in [reply for reply in scheduler.waiting if reply.cancelled]:
-            scheduler.waiting.remove(reply)
-            self._close(reply)
 
     def _close(self, reply: Reply) -> None:
         if reply.start is not None:

@@ -13,16 +13,18 @@ import numpy as np
 from halogen_reference.engine.llama.context import Move
 from halogen_reference.engine.llama.sequence import Slot
 
-WORTH_LAYING = 1024
-"""Freed tokens from which it pays: it takes as long as evaluating a few dozen."""
+WORTH_LAYING = 256
+"""Freed tokens from which it pays."""
+PER_KEPT = 1 / 4
+"""And how many for each kept one: moving a token takes a hundredth of the time that evaluating one
+does."""
 MOST_BYTES = 2**28
 """More than this is left where it lies: all of it passes through memory."""
 
 
 def pays(*, live: int, freed: int, token_bytes: int) -> bool:
-    """``live`` and ``freed`` cells. More is freed than moved, so that moving costs next to nothing
-    for each token that was evaluated before."""
-    return freed > max(live, WORTH_LAYING) and live * token_bytes <= MOST_BYTES
+    """Whether to, with so many ``live`` and ``freed`` cells."""
+    return freed > max(live * PER_KEPT, WORTH_LAYING) and live * token_bytes <= MOST_BYTES
 
 
 def moves(slots: Sequence[Slot]) -> list[Move]:

@@ -110,6 +110,16 @@ class Scheduler:
         self.running.remove(reply)
         self._vacate(reply)
 
+    def drop_cancelled(self) -> list[Reply]:
+        """Take out the replies nobody reads any longer; returns them."""
+        running = [reply for reply in self.running if reply.cancelled]
+        for reply in running:
+            self.remove(reply)
+        waiting = [reply for reply in self.waiting if reply.cancelled]
+        for reply in waiting:
+            self.waiting.remove(reply)
+        return [*running, *waiting]
+
     def keep(self, reply: Reply, tokens: list[int], inside: int) -> LlamaState:
         """Take a running reply out and keep its first ``inside`` tokens as a state.
 

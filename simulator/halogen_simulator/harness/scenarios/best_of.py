@@ -13,6 +13,7 @@ TEMPERATURE = 0.8
 
 
 def names(size: Size) -> int:
+    """Names kept at once: the first reply and each candidate."""
     return size.workers + 1
 
 

@@ -10,6 +10,7 @@ ABOUT = "a plan, workers that start from it at once, and a join"
 
 
 def names(size: Size) -> int:
+    """Names kept at once: the plan, the join and each worker."""
     return size.workers + 2
 
 

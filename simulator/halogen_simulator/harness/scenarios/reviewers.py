@@ -11,6 +11,7 @@ ABOUT = "a draft, reviewers one after the other, a revision after each"
 
 
 def names(size: Size) -> int:
+    """Names kept at once: the draft and the revision after each reviewer."""
     return size.workers + 1
 
 

@@ -10,6 +10,7 @@ ABOUT = "a tree of a given depth, its best nodes expanded level by level"
 
 
 def names(size: Size) -> int:
+    """Names kept at once, whatever the depth."""
     # The root, the nodes being expanded, and all their children: which are best shows only then.
     return 1 + size.breadth + size.breadth**2
 

@@ -30,6 +30,8 @@ class Broken(Exception):
 
 @dataclass(slots=True)
 class Stage:
+    """One scenario on one route: sends its requests and writes down what came of each."""
+
     client: Client
     driver: Driver
     options: Options

@@ -10,6 +10,8 @@ from halogen_simulator.harness.scenarios.stage import Stage
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
+    """A pattern of forks and joins that can be played on any route."""
+
     name: str
     about: str
     names: Callable[[Size], int]
