@@ -35,12 +35,12 @@ read the last, incomplete one again."""
 
 TOOLS: list[Body] = [
     {
-        "name": name,
-        "description": f"{name} tool",
+        "name": "Agent",
+        "description": "Agent tool",
         "input_schema": {"type": "object", "properties": {"text": {"type": "string"}}},
     }
-    for name in ("Agent", "Bash", "Read")
 ]
+"""The client sends dozens; one is enough of a history, and a server with a real model reads it."""
 
 
 def new_session() -> str:
