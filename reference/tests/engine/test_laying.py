@@ -79,3 +79,16 @@ def test_a_state_that_could_not_be_laid_is_evaluated_again(
     machine.run()
     assert again in machine.finished and again.evaluated == len(parent.tokens) + 1
     machine.check_empty()
+
+
+def test_what_lies_on_top_is_given_back_without_moving_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(laying, "WORTH_LAYING", 10)
+    machine = Machine(cells=200)
+    below = kept(machine, prompt(0, 20))
+    machine.submit(prompt(100, 60))
+    machine.run()
+    machine.step()
+    assert machine.laid == 0 and machine.scheduler.cells.used == below.resident
+    machine.check_empty()

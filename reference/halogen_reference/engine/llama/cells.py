@@ -52,3 +52,12 @@ class Cells:
     @property
     def used(self) -> int:
         return self.total - self.free
+
+
+def common_length(one: CellIds, two: CellIds) -> int:
+    """Length of the common beginning of two prompts, or of two sequences' cells."""
+    length = min(len(one), len(two))
+    if not length or one[0] != two[0]:
+        return 0
+    differing = np.flatnonzero(one[:length] != two[:length])
+    return int(differing[0]) if len(differing) else length

@@ -23,11 +23,12 @@ class DecodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Share the first ``count`` tokens of a sequence with another: no cell is copied."""
+    """Share a sequence's tokens up to ``count`` with another: no cell is copied."""
 
     source: int
     target: int
     count: int
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,8 @@ class Context:
         """Apply copies and removals, in order."""
         for edit in edits:
             match edit:
-                case Copy(source, target, count):
-                    llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, count)
+                case Copy(source, target, count, start):
+                    llama_cpp.llama_memory_seq_cp(self._memory, source, target, start, count)
                 case Remove(sequence, start):
                     llama_cpp.llama_memory_seq_rm(self._memory, sequence, start, -1)
 
@@ -184,15 +185,15 @@ class Context:
         company, memory = self._company, self._memory
         tails = []
         for move in moves:
-            llama_cpp.llama_memory_seq_cp(memory, move.sequence, company, move.shared, move.length)
-            tails.append(self.export([], company))
+            own = Copy(move.sequence, company, move.length, move.shared)
+            tails.append(self.export([own], company))
             self.edit([Remove(company)])
         llama_cpp.llama_memory_clear(memory, False)
         for move, tail in zip(moves, tails, strict=True):
             self.restore([], company, memoryview(tail), move.length)
-            self.edit([Copy(move.base, move.sequence, move.shared)])
-            llama_cpp.llama_memory_seq_cp(memory, company, move.sequence, move.shared, move.length)
-            self.edit([Remove(company)])
+            base = Copy(move.base, move.sequence, move.shared)
+            own = Copy(company, move.sequence, move.length, move.shared)
+            self.edit([base, own, Remove(company)])
         held = (llama_cpp.llama_memory_seq_pos_max(memory, move.sequence) for move in moves)
         return [int(last) + 1 for last in held]
 

@@ -8,8 +8,7 @@ close together, in the order of their positions, and still share what they share
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from halogen_reference.engine.llama.cells import common_length
 from halogen_reference.engine.llama.context import Move
 from halogen_reference.engine.llama.sequence import Slot
 
@@ -34,18 +33,9 @@ def moves(slots: Sequence[Slot]) -> list[Move]:
     for slot in slots:
         base, shared = slot, 0
         for other in laid:
-            common = _common(slot, other)
+            common = common_length(slot.cells, other.cells)
             if common > shared:
                 base, shared = other, common
         planned.append(Move(slot.sequence, base.sequence, shared, len(slot.cells)))
         laid.append(slot)
     return planned
-
-
-def _common(one: Slot, two: Slot) -> int:
-    """How many cells of their beginnings two sequences share."""
-    length = min(len(one.cells), len(two.cells))
-    if not length or one.cells[0] != two.cells[0]:
-        return 0
-    differing = np.flatnonzero(one.cells[:length] != two.cells[:length])
-    return int(differing[0]) if len(differing) else length

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from halogen_reference.engine.llama import laying
-from halogen_reference.engine.llama.cells import Cells
+from halogen_reference.engine.llama.cells import Cells, common_length
 from halogen_reference.engine.llama.context import Copy, Move, Remove, Row, SequenceEdit
 from halogen_reference.engine.llama.sequence import LlamaState, Reply, Slot
 
@@ -59,6 +59,7 @@ class Scheduler:
         nothing. What :meth:`edits` returns then comes first, and :meth:`laid` afterwards."""
         if self.running:
             return []
+        self._collect(self._on_top())  # these need nothing moved
         live, _ = self.occupancy()
         freed = self.cells.used - live
         if not laying.pays(live=live, freed=freed, token_bytes=self._token_bytes):
@@ -261,7 +262,7 @@ class Scheduler:
         common, the others share its cells; True while that is still on its way."""
         best, most = None, max(reply.resident, WORTH_SHARING)
         for other in self.running[: self.running.index(reply)]:
-            common = _common(reply.prompt, other.prompt)
+            common = common_length(reply.prompt, other.prompt)
             if common - reply.resident >= WORTH_SHARING and common > most:
                 best, most = other, common
         if best is None:
@@ -281,13 +282,3 @@ class Scheduler:
         shared = self.cells.share(source.slot.cells[:count])
         slot.cells = np.concatenate([shared, slot.cells[count:]])
         target.resident = count
-
-
-def _common(
-    one: "np.ndarray[tuple[int], np.dtype[np.int32]]",
-    two: "np.ndarray[tuple[int], np.dtype[np.int32]]",
-) -> int:
-    """Length of the common beginning of two prompts."""
-    length = min(len(one), len(two))
-    differing = np.flatnonzero(one[:length] != two[:length])
-    return int(differing[0]) if len(differing) else length
