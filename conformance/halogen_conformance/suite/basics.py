@@ -6,7 +6,6 @@ that is about that thing, and the report says what the others waited for.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +15,15 @@ from halogen_conformance.drivers.conversation import Assistant, Conversation, Sy
 from halogen_conformance.drivers.driver import Options
 from halogen_conformance.outcomes import Blocked, Miss, arranged
 from halogen_conformance.suite.cost import expect_only_new
-from halogen_conformance.suite.kept import SHORT, Kept, arranged_used, fresh, keep, long_history
+from halogen_conformance.suite.kept import (
+    SHORT,
+    Kept,
+    arranged_used,
+    fresh,
+    keep,
+    long_history,
+    unique_word,
+)
 from halogen_conformance.suite.twin import arranged_twin, ask_twin
 from halogen_conformance.target.settings import Declared
 
@@ -33,7 +40,7 @@ class _Plain:
         self.options = replace(SHORT, stream=options.stream)
 
     def name(self) -> str:
-        return f"plain-{uuid.uuid4().hex[:10]}"
+        return f"plain-{unique_word()}"
 
     def keep(self, history: Conversation, name: str, start: str | None = None) -> Kept:
         return keep(self.client, self.driver, history, self.options, name, start=start)

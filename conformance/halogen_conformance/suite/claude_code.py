@@ -19,6 +19,7 @@ from halogen_conformance.drivers.driver import Header, Options, Request
 from halogen_conformance.drivers.exchange import Exchange
 from halogen_conformance.outcomes import arranged, expect
 from halogen_conformance.suite.basics import arranged_cheap
+from halogen_conformance.suite.kept import unique_word
 
 Message = dict[str, Any]
 Body = dict[str, Any]
@@ -37,7 +38,7 @@ TOOLS: list[Body] = [
     {
         "name": "Agent",
         "description": "Agent tool",
-        "input_schema": {"type": "object", "properties": {"text": {"type": "string"}}},
+        "input_schema": {"type": "object"},
     }
 ]
 """The client sends dozens; one is enough of a history, and a server with a real model reads it."""
@@ -71,7 +72,7 @@ class Thread:
 
     def __post_init__(self) -> None:
         # Words of its own at the very beginning, and enough of them for the cost to tell.
-        self.system = self.system or f"Notes for {uuid.uuid4().hex[:12]}. " + "Be brief. " * 24
+        self.system = self.system or f"Notes for {unique_word()}. " + "Be brief. " * 14
 
     def subagent(self, agent: str, *, system: str = "") -> Thread:
         """A subagent that this thread calls; with a history of its own."""
@@ -110,7 +111,7 @@ class Thread:
         """A request body. A field that is None is left out."""
         body = {
             "model": "claude-opus-5-5",
-            "max_tokens": 12,
+            "max_tokens": 5,
             "system": [
                 text(self.attribution()),
                 text(self.system) | {"cache_control": {"type": "ephemeral"}},

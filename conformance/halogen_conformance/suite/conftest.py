@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -17,6 +16,7 @@ from halogen_conformance.plugin import ORDER
 from halogen_conformance.recorder import Recorder
 from halogen_conformance.repro import USE
 from halogen_conformance.suite.claude_code import Thread, arranged_mapping, new_session
+from halogen_conformance.suite.kept import unique_word
 from halogen_conformance.suite.own_server import OwnServers
 from halogen_conformance.target import CommandTarget, Server, Settings, Target, UrlTarget
 from halogen_conformance.target.settings import Declared
@@ -121,13 +121,13 @@ def driver(route: str) -> Driver:
 @pytest.fixture
 def options(streaming: bool) -> Options:
     """Options for a short reply that streams as the test's parameters say."""
-    return Options(max_tokens=6, stream=streaming)
+    return Options(max_tokens=5, stream=streaming)
 
 
 @pytest.fixture
 def new_name() -> Callable[[str], str]:
     """Makes names that no other test and no earlier run has used, with a word to read."""
-    unique = uuid.uuid4().hex[:10]
+    unique = unique_word()
     return lambda word: f"{word}-{unique}"
 
 

@@ -27,7 +27,7 @@ from halogen_conformance.target.settings import Declared
 
 FORKS = 8
 ROUNDS = 20
-TINY = Options(max_tokens=3)
+TINY = Options(max_tokens=2)
 
 
 @requirement("FROM-3")
@@ -103,7 +103,7 @@ def test_four_keeps_of_one_name_at_once(
     name, drivers = new_name("raced"), [*DRIVERS.values(), CHAT]
     for driver in DRIVERS.values():
         _arranged_for_races(client, driver, declared)
-    for number in range(4):
+    for number in range(3):
         histories = [fresh(f"{name}-{number}-{lane}") for lane in range(len(drivers))]
         kept: list[Kept] = together(
             *[

@@ -37,7 +37,7 @@ def three_turns(name: str) -> Conversation:
     """System, user, assistant, user; the reply to be kept comes fifth."""
     return (
         Conversation()
-        .system(f"{name} is your file. Answer in brief.")
+        .system(f"{name} is your file.")
         .user("Name one colour.")
         .assistant("Red.")
         .user("And a number?")

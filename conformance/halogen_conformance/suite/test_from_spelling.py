@@ -27,12 +27,8 @@ from halogen_conformance.target.settings import Declared
 
 TOOL = Tool(
     "list_files",
-    "Lists the files of a folder.",
-    {
-        "type": "object",
-        "properties": {"path": {"type": "string"}, "depth": {"type": "integer"}},
-        "required": ["path", "depth"],
-    },
+    "Lists files.",
+    {"type": "object", "properties": {"path": {"type": "string"}}},
 )
 OPTIONS = replace(SHORT, tool_choice="none")
 # In the order of the alphabet, which is how some servers write what they have read: turned round
@@ -44,7 +40,7 @@ def with_a_call(name: str, arguments: str = ARGUMENTS) -> Conversation:
     """A history with every part that has several spellings: texts, a call, its result."""
     return (
         Conversation()
-        .system(f"{name} is your file. Answer in brief.")
+        .system(f"{name} is your file.")
         .user("What is in docs?")
         .assistant("I shall look.", (Call("call_1", "list_files", arguments),))
         .result("call_1", "a.txt, b.txt")

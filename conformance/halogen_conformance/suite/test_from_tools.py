@@ -46,6 +46,8 @@ WEATHER = Tool(
         "required": ["place", "days"],
     },
 )
+FORECAST = Tool("weather", "The weather.", {"type": "object"})
+"""Where nothing is called: what a server with a model need not read is time saved."""
 QUIET = replace(SHORT, tool_choice="none")
 
 
@@ -53,11 +55,11 @@ def asked_before(name: str) -> Conversation:
     """A history with a call and its result in it, written by the client."""
     return (
         Conversation()
-        .system(f"{name} is your file. Answer in brief.")
+        .system(f"{name} is your file.")
         .user("Do I need an umbrella in Oslo?")
         .assistant("", (Call("call_a", "weather", '{"place": "Oslo", "days": 1}'),))
         .result("call_a", "rain, 8 degrees")
-        .with_tools(WEATHER)
+        .with_tools(FORECAST)
     )
 
 

@@ -17,7 +17,7 @@ from halogen_conformance.suite.basics import arranged_listed
 from halogen_conformance.suite.claude_code import Thread, new_session
 from halogen_conformance.suite.kept import SHORT, NewName, fresh, said
 from halogen_conformance.suite.listing import listed_names
-from halogen_conformance.suite.marks import hinted, needs, requirement
+from halogen_conformance.suite.marks import needs, requirement
 from halogen_conformance.target.target import Running
 
 
@@ -51,7 +51,7 @@ def guesses(session: str, agent: str | None) -> Iterator[str]:
 def test_a_name_cannot_be_guessed_from_session_and_agent_id(main: Thread) -> None:
     arranged_listed(main.client)
     before = listed_names(main.client)
-    helper = main.subagent("a-guessed", system="You help. " * 25)
+    helper = main.subagent("a-guessed", system="You help. " * 14)
     for thread in (main, helper):
         thread.ask("First question.")
     names = listed_names(main.client) - before
@@ -108,9 +108,9 @@ def test_a_mapped_name_does_not_open_for_another_key(main: Thread, server: Runni
 
 @pytest.mark.parametrize("agent", [None, "a-1"], ids=["main", "subagent"])
 @requirement("MAP-6")
-@hinted
 def test_without_the_setting_no_name_appears(main: Thread, agent: str | None) -> None:
     _arranged_silent(main.client)
+    main.hints = True  # all that a request can say of its thread
     thread = main if agent is None else main.subagent(agent)
     before = listed_names(main.client)
 
@@ -123,9 +123,9 @@ def test_without_the_setting_no_name_appears(main: Thread, agent: str | None) ->
 
 @requirement("MAP-6")
 @needs("map-off")
-@hinted
 def test_without_sessions_the_setting_makes_no_names(main: Thread) -> None:
     _arranged_silent(main.client)
+    main.hints = True
     answers = [main.ask(f"Question {number}.") for number in range(2)]
 
     for answer in answers:

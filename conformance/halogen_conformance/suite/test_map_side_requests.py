@@ -71,7 +71,7 @@ def test_a_compaction_costs_one_match(main: Thread) -> None:
     summary = main.aside("Summarise everything.", "compaction")
     arranged(summary.ok, f"the compaction was not answered: {summary.story}")
 
-    main.messages = [{"role": "user", "content": "This is what was said so far. " * 15}]
+    main.messages = [{"role": "user", "content": "This is what was said so far. " * 8}]
     main.ask("Third question.")
 
     main.goes_on("Fourth question.")
@@ -101,7 +101,7 @@ def test_strangers_on_the_session_do_not_cost_it_its_state(main: Thread) -> None
     main.goes_on("Second question.", blocks=True)
     for number in range(6):
         # A workflow agent without an id of its own: it looks like the main conversation.
-        question = f"Something else entirely, number {number}. " * 10
+        question = f"Something else entirely, number {number}. " * 6
         stranger = main.request([{"role": "user", "content": question}], "workflow")
         arranged(stranger.ok, f"a stranger was not answered: {stranger.story}")
         arranged(

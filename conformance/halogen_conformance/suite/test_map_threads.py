@@ -33,7 +33,7 @@ def test_a_conversation_goes_on_from_its_own_state(main: Thread) -> None:
 def test_a_subagent_goes_on_from_its_own_state(main: Thread) -> None:
     arranged_cheap(main.client, MESSAGES, Options(stream=True))
     main.ask("First question.")
-    helper = main.subagent("a-helper", system="You help. " * 30)
+    helper = main.subagent("a-helper", system="You help. " * 14)
     helper.ask("Do your part.")
 
     for number in range(2):
@@ -88,7 +88,7 @@ def test_threads_that_run_at_once(main: Thread) -> None:
 @pytest.mark.usefixtures("mapping")
 def test_subagents_that_all_begin_at_once(main: Thread) -> None:
     main.ask("First question.")
-    helpers = [main.subagent(f"a-{number}", system="You help. " * 30) for number in range(5)]
+    helpers = [main.subagent(f"a-{number}", system="You help. " * 14) for number in range(5)]
 
     # Five requests of one session are on their way before the first is answered.
     together(*[partial(helper.ask, "Begin.") for helper in helpers])
@@ -104,7 +104,7 @@ def test_one_agent_id_in_two_sessions_is_two_threads(main: Thread) -> None:
     arranged_listed(main.client)
     other = Thread(main.client, new_session(), hints=main.hints)
     before = listed_names(main.client)
-    pair = [each.subagent("a-1", system=f"{each.session} " * 12) for each in (main, other)]
+    pair = [each.subagent("a-1", system=f"{each.session} " * 3) for each in (main, other)]
     for thread in pair:
         thread.ask("Begin.")
 
@@ -147,7 +147,7 @@ def test_a_fork_subagent_starts_from_its_parent(main: Thread) -> None:
 @pytest.mark.usefixtures("mapping")
 def test_a_subagent_of_a_subagent_starts_from_that_one(main: Thread) -> None:
     main.ask("First question.")
-    middle = main.subagent("a-middle", system="You help. " * 30)
+    middle = main.subagent("a-middle", system="You help. " * 14)
     middle.ask("Begin.")
     nested = middle.subagent("a-nested", system=middle.system)
     nested.messages, nested.size = middle.resumed().messages, middle.size
@@ -161,7 +161,7 @@ def test_a_subagent_of_a_subagent_starts_from_that_one(main: Thread) -> None:
 @pytest.mark.usefixtures("mapping")
 def test_a_subagent_that_repeats_nothing_starts_from_nothing(main: Thread) -> None:
     main.ask("First question.")
-    stranger = main.subagent("a-stranger", system="Nothing of this was said before. " * 15)
+    stranger = main.subagent("a-stranger", system="Nothing of this was said before. " * 8)
 
     answer = stranger.ask("Begin.")
 
@@ -178,7 +178,7 @@ def _family(main: Thread) -> list[Thread]:
     other = Thread(main.client, new_session(), hints=main.hints)
     helpers = [main.subagent("a-1"), main.subagent("a-2"), other.subagent("a-1")]
     for number, helper in enumerate(helpers):
-        helper.system = f"Helper {number} of {helper.session}. " + "Be exact. " * 24
+        helper.system = f"Helper {number} of {helper.session}. " + "Be exact. " * 14
     threads = [main, *helpers]
     for thread in threads:
         thread.ask("Begin.")

@@ -64,7 +64,7 @@ GROUPS: dict[str, Settings] = {
     for settings in (
         # Room for what one test keeps, and no more: each name that is held makes a server with a
         # real model slower.
-        Settings("on", handles=16),
+        Settings("on", handles=8),
         # Nothing set but the switch: the documented defaults of 600 s and 8 names.
         Settings("default"),
         Settings("off", fork=False),
@@ -74,7 +74,7 @@ GROUPS: dict[str, Settings] = {
         Settings("restart-ttl", handles=64, ttl_s=6, wants_cache_dir=True),
         Settings("key", handles=64, keys=KEYS[:1]),
         Settings("keys", handles=64, keys=KEYS, map="claude-code"),
-        Settings("map", handles=16, map="claude-code"),
+        Settings("map", handles=8, map="claude-code"),
         Settings("map-cap", handles=8, map="claude-code"),
         Settings("map-off", fork=False, map="claude-code"),
     )
