@@ -18,11 +18,12 @@ from halogen_reference.dialects.failure import openai_error
 from halogen_reference.errors import RequestError
 from halogen_reference.http.access import admit, presented_key
 from halogen_reference.http.count import COUNT, Count
+from halogen_reference.http.endpoint import Endpoint
 from halogen_reference.http.exchange import id_headers, new_request_id
 from halogen_reference.http.replies import Replies
 from halogen_reference.server import Server
 
-Endpoint = Callable[[Request], Response]
+Page = Callable[[Request], Response]
 
 
 class Application(Starlette):
@@ -60,20 +61,22 @@ def build_app(server: Server) -> Starlette:
             await server.sessions.stop()
             await server.engine.stop()
 
-    def guarded(endpoint: Endpoint) -> Endpoint:
+    def guarded(page: Page) -> Page:
         def admitted(request: Request) -> Response:
             try:
                 admit(presented_key(request.headers), server.settings.api_keys)
             except RequestError as error:
                 return _error(request, error)
-            return endpoint(request)
+            return page(request)
 
         return admitted
 
-    posts = {path: Replies(server, path, dialect) for path, dialect in DIALECTS.items()}
+    posts: dict[str, Endpoint] = {
+        path: Replies(server, path, dialect) for path, dialect in DIALECTS.items()
+    }
+    posts[COUNT] = Count(server)
     routes = [
-        *(Route(path, replies, methods=["POST"]) for path, replies in posts.items()),
-        Route(COUNT, Count(server), methods=["POST"]),
+        *(Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()),
         Route("/v1/models", guarded(lambda request: JSONResponse(_models(server)))),
         Route("/v1/models/{model:path}", guarded(lambda request: _model(server, request))),
         Route("/health", lambda request: JSONResponse({"status": "ok"})),

@@ -1,80 +1,48 @@
 """The endpoint of the three routes: a body in, a reply out, streamed or whole."""
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing
 from dataclasses import replace
-from typing import Any
 
-from starlette.types import Receive, Scope, Send
-
-from halogen_reference.dialects import Dialect, Request
+from halogen_reference.dialects import Request
 from halogen_reference.dialects.sse import HEADERS
 from halogen_reference.errors import RequestError
 from halogen_reference.http.access import admit
 from halogen_reference.http.claude_code import read_thread
-from halogen_reference.http.exchange import ClientLeft, Exchange
+from halogen_reference.http.endpoint import FROM, Endpoint
+from halogen_reference.http.exchange import Exchange
 from halogen_reference.reply import ReplyEvent, ReplyFailed
-from halogen_reference.server import Server
 from halogen_reference.sessions.sessions import Outcome, Wish
 from halogen_reference.turn import Turn
-
-log = logging.getLogger(__name__)
 
 KEEPALIVE_S = 10.0
 """Seconds of silence after which a stream shows a sign of life (P19)."""
 
-_FROM = "x-halogen-from"
-
 Events = AsyncGenerator[tuple[int, ReplyEvent]]
 
 
-class Replies:
+class Replies(Endpoint):
     """ASGI endpoint for one dialect."""
 
-    def __init__(self, server: Server, route: str, dialect: Dialect[Any]) -> None:
-        self._server, self._route, self._dialect = server, route, dialect
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(scope, receive, send)
-        headers: dict[str, str] = {}
-        try:
-            await self._answer(exchange, headers)
-        except ClientLeft:
-            exchange.status = exchange.status or 499
-        except RequestError as error:
-            await self._refuse(exchange, error, headers)
-        except Exception:
-            log.exception("request %s failed", exchange.request_id)
-            if exchange.status:
-                raise
-            message = (
-                f"the server failed on this request; its log tells more ({exchange.request_id})"
-            )
-            await self._refuse(exchange, RequestError(500, message), headers)
-        finally:
-            outcome = headers.get(_FROM, "none")
-            self._server.metrics.requests.labels(self._route, exchange.status, outcome).inc()
-
-    async def _answer(self, exchange: Exchange, headers: dict[str, str]) -> None:
-        server = self._server
+    async def answer(self, exchange: Exchange, headers: dict[str, str]) -> None:
+        server = self.server
         wish = self._wish(exchange)
         if wish.start_from is not None:
             # Whoever is not let in learns nothing of a name.
-            headers[_FROM] = Outcome.UNKNOWN.value
+            headers[FROM] = Outcome.UNKNOWN.value
         admit(wish.key, server.settings.api_keys)
         # What is said when the request cannot be read; what becomes of it is known below (FROM-1).
         failure = server.sessions.outcome_of_failure(wish)
         if failure is not None:
-            headers[_FROM] = failure.value
+            headers[FROM] = failure.value
         body = await exchange.body()
-        request = self._dialect.parse(body, check_model=server.check_model)
+        request = self.dialect.parse(body, check_model=server.check_model)
         if server.settings.fork and server.settings.fork_map:
             wish = replace(wish, thread=read_thread(exchange, request.user_id, wish.key))
         turn = await Turn.open(server.engine, server.sessions, server.metrics, request.call, wish)
         if turn.outcome is not None:
-            headers[_FROM] = turn.outcome.value
+            headers[FROM] = turn.outcome.value
         if turn.keep_accepted is not None:
             headers["x-halogen-keep"] = "accepted" if turn.keep_accepted else "refused"
         with closing(turn), exchange.attended():
@@ -95,15 +63,9 @@ class Replies:
 
     def _wish(self, exchange: Exchange) -> Wish:
         key = exchange.key()
-        if not self._server.settings.fork:
+        if not self.server.settings.fork:
             return Wish(key=key)
-        return Wish(exchange.header(_FROM), exchange.header("x-halogen-keep"), key=key)
-
-    async def _refuse(
-        self, exchange: Exchange, error: RequestError, headers: dict[str, str]
-    ) -> None:
-        answer = self._dialect.error(error, exchange.request_id)
-        await exchange.send_json(answer.status, answer.body, {**headers, **answer.headers})
+        return Wish(exchange.header(FROM), exchange.header("x-halogen-keep"), key=key)
 
     async def _whole(self, request: Request, events: Events) -> object:
         choices: list[list[ReplyEvent]] = [[] for _ in range(request.call.n)]
@@ -112,12 +74,12 @@ class Replies:
                 choices[choice].append(event)
         except ReplyFailed as error:
             raise RequestError(500, str(error)) from None
-        return self._dialect.reply(request, choices)
+        return self.dialect.reply(request, choices)
 
     async def _stream(
         self, request: Request, first: tuple[int, ReplyEvent], events: Events
     ) -> AsyncGenerator[bytes]:
-        stream = self._dialect.stream(request)
+        stream = self.dialect.stream(request)
         choice, event = first
         yield stream.feed(event, choice)
         pending: asyncio.Task[tuple[int, ReplyEvent]] | None = None
