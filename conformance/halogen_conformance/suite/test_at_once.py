@@ -122,6 +122,9 @@ def test_keeps_and_starts_of_one_name_at_once(
     _arranged_for_races(client, CHAT, declared)
     name = new_name("moving")
     old = keep(client, CHAT, fresh(name), SHORT, name)
+    # Else `unknown` below might be said of a name that is there.
+    other = client.ask(CHAT, fresh(f"{name}-other"), TINY, start=name)
+    arranged(said(other) == "unmatched", f"another history is not unmatched: {other.story}")
     twin = ask_twin(client, CHAT, old.then("And?"), TINY)
     for number in range(4):
         replacement = fresh(f"{name}-{number}")
