@@ -107,7 +107,6 @@ class Run:
     notes: tuple[Note, ...]
     suite_errors: tuple[SuiteError, ...]
     lost: TargetLost | None
-    expected_tests: int | None
 
     @property
     def complete(self) -> bool:
@@ -140,7 +139,7 @@ MISSING_START = RunStarted(target="unknown (the stream has no start)", at=0.0)
 
 def collect(events: Iterable[Event]) -> Run:
     """Put a run together. The events may end anywhere; order matters only inside a test."""
-    started, finished, lost, expected = MISSING_START, None, None, None
+    started, finished, lost = MISSING_START, None, None
     rows: dict[str, RequirementListed] = {}
     known: dict[str, str] = {}
     checks: dict[str, list[Check]] = {}
@@ -158,7 +157,7 @@ def collect(events: Iterable[Event]) -> Run:
             case KnownListed():
                 known[event.id] = event.reason
             case TestsCollected():
-                expected = event.count
+                pass  # for those who watch: how far the run is
             case TargetLost():
                 lost = lost or event
             case SuiteError():
@@ -184,7 +183,6 @@ def collect(events: Iterable[Event]) -> Run:
         notes=tuple(notes),
         suite_errors=tuple(errors),
         lost=lost,
-        expected_tests=expected,
     )
 
 

@@ -1,6 +1,5 @@
 """The record of one HTTP exchange: what was sent, what came back and when, how it ended."""
 
-import json
 from dataclasses import dataclass
 from enum import Enum
 
@@ -93,7 +92,3 @@ class Exchange:
     def json(self) -> Json:
         """The body as JSON. Raises ValueError when it is none (NaN and lone bytes included)."""
         return parse_json(self.body)
-
-    def sent_json(self) -> Json:
-        """The request body as JSON. Raises ValueError when it is none."""
-        return json.loads(self.request_body)

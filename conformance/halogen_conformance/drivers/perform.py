@@ -15,9 +15,7 @@ from halogen_conformance.drivers.secrets import hide_header
 from halogen_conformance.drivers.sse import SseError, SseEvent, SseParser
 
 UNANSWERED = -1
-"""``leave_after``: hang up as soon as the request is sent."""
-AT_HEADERS = 0
-"""``leave_after``: hang up as soon as the response headers are there."""
+"""``leave_after``: hang up as soon as the request is sent; 0: when the headers are there."""
 
 OnEvent = Callable[[SseEvent], bool]
 """Called for each event that is no comment; False hangs up. It may block: a slow reader."""
