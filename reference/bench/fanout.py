@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench.client import Ask, Heard, at_once, cells_used
+from bench.workload import STORY, Message, Shape, continuation
 
 _POLL_S = 0.2
 
@@ -26,6 +27,21 @@ class FanOut:
     short: int
     """Replies that ended before they had all their tokens."""
     outcomes: tuple[str, ...]
+
+
+def continuations(
+    shape: Shape,
+    opening: list[Message],
+    reply: str,
+    asking: str = STORY,
+    *,
+    start: str | None = None,
+) -> list[Ask]:
+    """One history gone on by every client; ``start``: the name to start from."""
+    return [
+        Ask(continuation(opening, reply, n, asking), shape.tokens, start=start)
+        for n in range(shape.clients)
+    ]
 
 
 async def fan_out(url: str, asks: Sequence[Ask], *, metrics: bool) -> FanOut:

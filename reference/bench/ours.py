@@ -13,8 +13,8 @@ import httpx
 
 from bench.bare import Bare
 from bench.client import Ask, at_once, cells_used
-from bench.fanout import FanOut, fan_out
-from bench.workload import LETTER, STORY, Shape, continuation, history
+from bench.fanout import FanOut, continuations, fan_out
+from bench.workload import LETTER, REPLY, STORY, Shape, continuation, history
 from demo.process import REFERENCE, ServerTrouble, environment, serve
 
 NAME = "bench-history"
@@ -79,26 +79,20 @@ async def _fan_outs(
     # The first request of a process pays for pages that are read for the first time.
     warm_up = [Ask([{"role": "user", "content": "Hello."}], 4)]
     await at_once(url, warm_up)
-    opening, clients = history(shape), range(shape.clients)
+    opening = history(shape)
     done: dict[str, FanOut] = {}
 
     async def take(title: str, asks: list[Ask]) -> None:
         tell(title)
         done[title] = await fan_out(url, asks, metrics=True)
 
-    reply = "Every unit is described."
-    different = [continuation(history(shape, 1 + n), reply, n) for n in clients]
+    different = [continuation(history(shape, 1 + n), REPLY, n) for n in range(shape.clients)]
     await take(COLD_DIFFERENT, [Ask(messages, shape.tokens) for messages in different])
-    same = [continuation(history(shape, 99), reply, n) for n in clients]
-    await take(COLD_SAME, [Ask(messages, shape.tokens) for messages in same])
+    await take(COLD_SAME, continuations(shape, history(shape, 99), REPLY))
     tell("the keep")
     (kept,) = await at_once(url, [Ask(opening, shape.reply, keep=NAME)])
     warm, other = (
-        [
-            Ask(continuation(opening, kept.text, n, asking), shape.tokens, start=NAME)
-            for n in clients
-        ]
-        for asking in (STORY, LETTER)
+        continuations(shape, opening, kept.text, asking, start=NAME) for asking in (STORY, LETTER)
     )
     await take(FIRST, warm)
     await take(AGAIN, warm)

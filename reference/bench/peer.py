@@ -13,9 +13,9 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from bench.client import Ask, at_once
-from bench.fanout import FanOut, fan_out
+from bench.fanout import FanOut, continuations, fan_out
 from bench.ours import AGAIN, COLD_SAME, FIRST, OTHER
-from bench.workload import LETTER, STORY, Shape, continuation, history
+from bench.workload import LETTER, REPLY, STORY, Shape, history
 from demo.process import ServerTrouble, environment, serve
 from halogen_reference.settings import packaged_model
 from halogen_reference.settings import read as read_settings
@@ -168,20 +168,16 @@ def measure(
 
 async def _fan_outs(shape: Shape, url: str, tell: Callable[[str], None]) -> dict[str, FanOut]:
     await at_once(url, [Ask([{"role": "user", "content": "Hello."}], 4)])
-    opening, clients = history(shape), range(shape.clients)
+    opening = history(shape)
     done: dict[str, FanOut] = {}
 
     async def take(title: str, asks: list[Ask]) -> None:
         tell(title)
         done[title] = await fan_out(url, asks, metrics=False)
 
-    cold = [continuation(history(shape, 99), "Every unit is described.", n) for n in clients]
-    await take(COLD_SAME, [Ask(messages, shape.tokens) for messages in cold])
+    await take(COLD_SAME, continuations(shape, history(shape, 99), REPLY))
     (kept,) = await at_once(url, [Ask(opening, shape.reply)])
-    warm, other = (
-        [Ask(continuation(opening, kept.text, n, asking), shape.tokens) for n in clients]
-        for asking in (STORY, LETTER)
-    )
+    warm, other = (continuations(shape, opening, kept.text, asking) for asking in (STORY, LETTER))
     await take(FIRST, warm)
     await take(AGAIN, warm)
     await take(OTHER, other)

@@ -12,6 +12,9 @@ _FACTS = (
     "counts what it could not read and reports the count at the end",
 )
 
+REPLY = "Every unit is described."
+"""The reply in a history that no server has answered."""
+
 STORY = "Now write a long story about {}. Begin at once."
 LETTER = "Please compose a long letter about {}. Start right now."
 """Two ways of asking, different from the first word on."""
