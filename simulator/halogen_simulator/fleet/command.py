@@ -13,7 +13,14 @@ from halogen_simulator.fleet.service import Service
 from halogen_simulator.fleet.target import TargetLost
 from halogen_simulator.fleet.workload import Workload
 from halogen_simulator.profile import INSTANT, ProfileError, dumps, load, packaged
-from halogen_simulator.values import EXIT_CODES, KEY_HELP, TARGET_LOST, USAGE
+from halogen_simulator.values import (
+    EXIT_CODES,
+    KEY_HELP,
+    TARGET_LOST,
+    USAGE,
+    at_least_one,
+    some_seconds,
+)
 
 if TYPE_CHECKING:
     from halogen_simulator.fleet.trials import Trial
@@ -72,8 +79,8 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
 def _many_options(parser: argparse.ArgumentParser) -> None:
     _run_options(parser)
     add = parser.add_argument
-    add("--seeds", type=int, default=5, metavar="N", help="seeds that each setting is run with (5)")
-    add("--jobs", type=int, default=1, metavar="N", help="processes to run them in (1)")
+    add("--seeds", type=at_least_one, default=5, metavar="N", help="seeds for each setting (5)")
+    add("--jobs", type=at_least_one, default=1, metavar="N", help="processes to run them in (1)")
     add(
         "--policies",
         type=_list(str),
@@ -107,7 +114,7 @@ def _fit_options(parser: argparse.ArgumentParser) -> None:
         ("--chunk-alone", 252, "prompt tokens in the server's batches, no reply running"),
         ("--chunk-beside", 64, "the same beside running replies"),
     ):
-        add(option, type=int, default=default, metavar="N", help=f"{about} ({default})")
+        add(option, type=at_least_one, default=default, metavar="N", help=f"{about} ({default})")
     add("--out", type=Path, required=True, metavar="FILE", help="the JSON file to write")
 
 
@@ -127,7 +134,7 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--tick",
-        type=float,
+        type=some_seconds,
         default=2.0,
         metavar="S",
         help="what falls into so many seconds is sent at once (2)",
@@ -176,8 +183,6 @@ def _many(args: argparse.Namespace, trials: "list[Trial]", plot: str) -> int:
     from halogen_simulator.fleet import tables
     from halogen_simulator.fleet.trials import run as run_trials
 
-    if args.seeds < 1 or args.jobs < 1:
-        raise ValueError("seeds and jobs must be at least 1")
     results = list(
         track(
             run_trials(trials, args.seeds, args.jobs),
@@ -198,6 +203,7 @@ def _many(args: argparse.Namespace, trials: "list[Trial]", plot: str) -> int:
 def _fit(args: argparse.Namespace) -> int:
     from halogen_simulator.fleet.fit import Plan, measure
 
+    args.out.parent.mkdir(parents=True, exist_ok=True)  # or fail, before minutes of measuring
     plan = Plan(args.tokens, args.repeats, args.depth, args.chunk_alone, args.chunk_beside)
     profile = measure(args.url, _key(args), args.name, args.about, plan)
     args.out.write_text(dumps(profile), "utf-8")

@@ -60,10 +60,10 @@ def test_more_processes_give_the_same_table(capsys: pytest.CaptureFixture[str]) 
         (["run", "--policy", "best"], "choose from lru"),
         (["run", "--profile", "fastest"], "give a JSON file"),
         (["run", "--pool", "1000"], "set a larger pool"),
-        (["study", "--seeds", "0"], "at least 1"),
         (["check", "--url", "ftp://here"], "--url 'ftp://here' is not"),
         (["fit", "--url", "http://:9", "--out", "never.json"], "--url 'http://:9' is not"),
         (["fit", "--depth", "100", "--out", "never.json"], "a depth of at least 504 tokens"),
+        (["fit", "--out", "/dev/null/fitted.json"], "/dev/null"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(
@@ -73,6 +73,26 @@ def test_what_cannot_be_done_is_said_in_one_line(
     error = capsys.readouterr().err
     assert error.startswith("halogen-simulator fleet: ") and said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["study", "--seeds", "0"],
+        ["sweep", "--jobs", "1_0"],
+        ["fit", "--repeats", "0", "--out", "never.json"],
+        ["check", "--tick", "0"],
+        ["check", "--tick", "nan"],
+    ],
+)
+def test_a_number_that_cannot_be_used_is_named(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert f"argument {arguments[1]}: {arguments[2]!r} is not a" in last
 
 
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
