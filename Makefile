@@ -65,7 +65,7 @@ load: .venv/.ready-all ## Load the simulator and the reference, one minute each;
 	@$(LOAD) --users 1 --report load-report/reference -- \
 	  .venv/bin/halogen-reference --port {port}
 
-test: lint ## Lint, type-check and run all tests but the long ones
+test: lint ## Lint, type-check and run all tests but the long ones and real-clients
 	$(PY) -m pytest
 
 soak: .venv/.ready-all ## Run the long tests
@@ -84,5 +84,6 @@ format: .venv/.ready-all ## Format the code and mend what ruff can mend
 	$(PY) -m ruff format .
 
 clean: ## Remove what tests and tools leave behind, but not .venv
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis dist bench-report load-report
-	find $(PARTS) -name __pycache__ -type d -exec rm -rf {} +
+	rm -rf .ruff_cache .halogen-sessions build dist bench-report load-report conformance-report out
+	find . -path ./.venv -prune -o -type d \( -name __pycache__ -o -name .mypy_cache \
+	  -o -name .pytest_cache -o -name .hypothesis \) -prune -exec rm -rf {} +

@@ -95,8 +95,14 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     facts.add_argument("--handles", type=_count, metavar="N", help="its HALOGEN_FORK_HANDLES")
     facts.add_argument("--claude-code", action="store_true", help="it maps Claude Code's threads")
     facts = check.add_argument_group("facts about any server")
-    facts.add_argument("--key", metavar="KEY", help="an API key it accepts (HALOGEN_API_KEY)")
-    facts.add_argument("--model", default="", metavar="NAME", help="the model to ask for (default)")
+    facts.add_argument(
+        "--key",
+        metavar="KEY",
+        help="its API key; HALOGEN_API_KEY is better: all users of a machine see options",
+    )
+    facts.add_argument(
+        "--model", default="", metavar="NAME", help='the model to ask for ("default")'
+    )
     facts.add_argument(
         "--deterministic", action="store_true", help="the same request gets the same text"
     )

@@ -55,7 +55,7 @@ class Settings:
     )
     leave_after: int = _option(2, "abort: events after which a client leaves", group="talk")
     route: str = _option("all", "the API spoken; all: user by user", choices=ROUTES, group="talk")
-    model: str = _option("default", "the model asked for", group="talk", takes="NAME")
+    model: str = _option("default", "the model to ask for", group="talk", takes="NAME")
     seed: int = _option(1, "another seed has other texts", group="talk")
     idle_limit: float = _option(
         60.0, "seconds of the server's longest silence", group="talk", takes="S"
@@ -116,6 +116,12 @@ class _Adds(Protocol):
     def add_argument(self, *names: str, **how: Any) -> Any: ...
 
 
+def _shown(default: object) -> str:
+    if isinstance(default, float):
+        return f"{default:g}"
+    return f'"{default}"' if default == "default" else str(default)
+
+
 def add_to(parser: _Adds, groups: Iterable[tuple[str | None, _Adds]] = ()) -> None:
     """Add every option; those of a group to that group's parser, if one is given."""
     homes = dict(groups)
@@ -126,7 +132,7 @@ def add_to(parser: _Adds, groups: Iterable[tuple[str | None, _Adds]] = ()) -> No
         if isinstance(default, bool):
             home.add_argument(spelled(one.name), action="store_true", help=text)
             continue
-        shown = f"{text} ({default})" if default and "(0:" not in text else text
+        shown = f"{text} ({_shown(default)})" if default and "(0:" not in text else text
         choices = one.metadata.get("choices")
         home.add_argument(
             spelled(one.name),

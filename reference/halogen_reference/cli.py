@@ -17,8 +17,8 @@ from halogen_reference.serving import listen, serve
 from halogen_reference.settings import SettingError, Settings, packaged_model
 
 _ABOUT = """Serve a GGUF model over Chat Completions, Messages and Responses, with named
-conversations: keep, fork and join. Everything is set by environment variables; see the README's
-table."""
+conversations: keep, fork and join. Everything is set by environment variables; see the table in
+reference/README.md."""
 
 
 def main(arguments: list[str] | None = None) -> int:

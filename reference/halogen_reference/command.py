@@ -7,7 +7,7 @@ from halogen_reference.settings import port_number
 EXIT_CODES = """\
 exit codes:
   0  the server was ended by Ctrl-C
-  2  usage error: a wrong option or setting, a model or a port that cannot be used
+  2  usage error: a wrong option or setting, or a file or port that cannot be used
 """
 
 

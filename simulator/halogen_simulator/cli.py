@@ -14,6 +14,7 @@ import shtab
 from halogen_reference import __version__
 from halogen_reference.command import EXIT_CODES as SERVERS_EXIT_CODES
 from halogen_reference.command import port
+from halogen_simulator.profile import packaged
 from halogen_simulator.state import BYTES_PER_TOKEN
 from halogen_simulator.traffic import command as traffic
 from halogen_simulator.values import EXIT_CODES, at_least_one, seconds, wrong
@@ -94,7 +95,9 @@ def _serve_arguments(parser: argparse.ArgumentParser) -> None:
     add("--slots", type=at_least_one, metavar="N", help="replies at once (8, or HALOGEN_KV_SLOTS)")
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument(
-        "--profile", metavar="NAME|FILE", help="take the time a measured server takes, or 'none'"
+        "--profile",
+        metavar="NAME|FILE",
+        help=f"what the server costs: a JSON file, or one of {', '.join(packaged())} (none)",
     )
     pace.add_argument("--token-s", type=seconds, metavar="S", help="seconds for every token (0)")
     parser.set_defaults(run=_serve)

@@ -1,7 +1,7 @@
 """Client drivers: abstract conversations to each route's wire form, and answers back.
 
-Everything here but ``exchange`` and ``client`` is sans-IO. The drivers share no code with any
-server of this repository: a shared mistake would agree with itself.
+Everything here but ``connection``, ``perform`` and ``client`` is sans-IO. The drivers share no
+code with any server of this repository: a shared mistake would agree with itself.
 """
 
 from halogen_conformance.drivers.chat import ChatDriver

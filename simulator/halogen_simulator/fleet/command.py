@@ -205,7 +205,7 @@ def _fit(args: argparse.Namespace) -> int:
 
     args.out.parent.mkdir(parents=True, exist_ok=True)  # or fail, before minutes of measuring
     plan = Plan(args.tokens, args.repeats, args.depth, args.chunk_alone, args.chunk_beside)
-    profile = measure(args.url, _key(args), args.name, args.about, plan)
+    profile = measure(args.base_url, _key(args), args.name, args.about, plan)
     args.out.write_text(dumps(profile), "utf-8")
     print(dumps(profile), end="")
     return 0
@@ -215,7 +215,7 @@ def _check(args: argparse.Namespace) -> int:
     from halogen_simulator.fleet.live import compare, furthest_apart
     from halogen_simulator.fleet.tables import console, shares
 
-    columns = compare(_build(Workload, args), args.url, _key(args), args.tick)
+    columns = compare(_build(Workload, args), args.base_url, _key(args), args.tick)
     console().print(shares(columns))
     apart = furthest_apart(columns)
     if apart > args.within:
@@ -264,7 +264,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
 
 
 def _target(parser: argparse.ArgumentParser, about: str) -> None:
-    parser.add_argument("--url", default=_SERVER, metavar="URL", help=f"{about} ({_SERVER})")
+    parser.add_argument("--base-url", default=_SERVER, metavar="URL", help=f"{about} ({_SERVER})")
     parser.add_argument("--key", metavar="KEY", help=KEY_HELP)
 
 

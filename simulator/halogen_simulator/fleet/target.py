@@ -28,7 +28,7 @@ def connected(url: str, key: str | None, timeout_s: float) -> "httpx.AsyncClient
             base_url=Origin.parse(url).url, headers=headers, timeout=timeout_s, trust_env=False
         )
     except (ValueError, httpx.InvalidURL) as error:
-        raise ValueError(f"--url {error}") from None
+        raise ValueError(f"--base-url {error}") from None
 
 
 def lost(url: str, error: "httpx.HTTPError") -> TargetLost:
@@ -39,7 +39,7 @@ def lost(url: str, error: "httpx.HTTPError") -> TargetLost:
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return TargetLost(
             f"no server at {url} ({why}): start the server with HALOGEN_FORK=1, "
-            "or give another --url"
+            "or give another --base-url"
         )
     return TargetLost(f"the server at {url} stopped answering ({why}): start it anew")
 

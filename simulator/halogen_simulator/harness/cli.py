@@ -99,7 +99,7 @@ def _server_options(parser: argparse.ArgumentParser, *, default: bool) -> None:
     routes = [*DRIVERS, _ALL]
     add("--route", None, choices=routes, help="the API to use (messages; for scenarios all)")
     add("--key", None, metavar="KEY", help=KEY_HELP)
-    add("--model", None, metavar="NAME", help="the model to ask for")
+    add("--model", None, metavar="NAME", help='the model to ask for ("default")')
     add(
         "--max-tokens",
         None,

@@ -60,8 +60,11 @@ def test_more_processes_give_the_same_table(capsys: pytest.CaptureFixture[str]) 
         (["run", "--policy", "best"], "choose from lru"),
         (["run", "--profile", "fastest"], "give a JSON file"),
         (["run", "--pool", "1000"], "set a larger pool"),
-        (["check", "--url", "ftp://here"], "--url 'ftp://here' is not"),
-        (["fit", "--url", "http://:9", "--out", "never.json"], "--url 'http://:9' is not"),
+        (["check", "--base-url", "ftp://here"], "--base-url 'ftp://here' is not"),
+        (
+            ["fit", "--base-url", "http://:9", "--out", "never.json"],
+            "--base-url 'http://:9' is not",
+        ),
         (["fit", "--depth", "100", "--out", "never.json"], "a depth of at least 504 tokens"),
         (["fit", "--out", "/dev/null/fitted.json"], "/dev/null"),
     ],

@@ -96,7 +96,7 @@ def test_a_server_with_another_rule_is_told_apart(start: Start) -> None:
 
 
 def test_check_says_what_it_compared(start: Start, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "--url", start("--test-controls"), *SMALL]) == 0
+    assert main(["check", "--base-url", start("--test-controls"), *SMALL]) == 0
     printed = capsys.readouterr().out
     assert "on the server" in printed and "unmatched" in printed
 
@@ -118,7 +118,7 @@ def test_check_tells_how_the_server_must_be_started(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     url = start(*arguments, **settings)
-    assert main(["check", "--url", url, *SMALL]) == code
+    assert main(["check", "--base-url", url, *SMALL]) == code
     assert said in capsys.readouterr().err
 
 
@@ -128,7 +128,7 @@ def test_a_fit_reads_the_size_of_a_token_and_writes_a_profile_that_loads(
     """The figures depend on this machine's load; that there are some does not."""
     url = start("--token-s", "0.004", "--reply-words", "2000")
     out = tmp_path_factory.mktemp("fit") / "fitted.json"
-    code = main(["fit", "--url", url, "--repeats", "1", "--tokens", "8", "--out", str(out)])
+    code = main(["fit", "--base-url", url, "--repeats", "1", "--tokens", "8", "--out", str(out)])
     if code == 0:
         profile = load(str(out))
         assert profile.bytes_per_token > 0
@@ -144,7 +144,7 @@ def test_a_fit_over_a_socket_writes_a_profile(
     costs.write_text(dumps(Profile("costs", "", ((64, 2000.0),), 0.001, 0.0002, 500)))
     url = start("--profile", str(costs))
     named = ["--name", "own", "--about", "this machine", "--depth", "600"]
-    assert main(["fit", "--url", url, *named, "--repeats", "1", "--out", str(own)]) == 0
+    assert main(["fit", "--base-url", url, *named, "--repeats", "1", "--out", str(own)]) == 0
     profile = load(str(own))
     assert (profile.name, profile.about) == ("own", "this machine")
     assert profile.depth == pytest.approx(600, rel=0.05)

@@ -68,7 +68,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_server(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:  # and nobody listens there afterwards
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    assert main([*COMMANDS[command], "--url", url]) == 3
+    assert main([*COMMANDS[command], "--base-url", url]) == 3
     said = one_line(capsys)
     assert f"no server at {url}" in said and "start the server" in said
 
@@ -101,7 +101,7 @@ def test_the_key(
     if variable:
         monkeypatch.setenv("HALOGEN_API_KEY", variable)
     given = ["--key", option] if option else []
-    assert main([*COMMANDS[command], "--url", serve(answers), *given]) == code
+    assert main([*COMMANDS[command], "--base-url", serve(answers), *given]) == code
     assert said in one_line(capsys)
 
 
@@ -110,13 +110,13 @@ def test_a_page_is_cut_to_a_line(
     serve: Serve, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = serve(lambda path, authorization: (502, PAGE))
-    assert main([*COMMANDS[command], "--url", url]) == 2
+    assert main([*COMMANDS[command], "--base-url", url]) == 2
     assert "the server answered 502: <html> <head><title>502" in one_line(capsys)
 
 
 def test_another_web_server(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     url = serve(lambda path, authorization: (200, PAGE))
-    assert main([*COMMANDS["check"], "--url", url]) == 2
+    assert main([*COMMANDS["check"], "--base-url", url]) == 2
     assert "gives no list of names: <html>" in one_line(capsys)
 
 
@@ -126,5 +126,5 @@ def test_a_check_that_fails_on_the_way(
 ) -> None:
     """Requests are sent together: what one of them meets comes out as one line all the same."""
     url = serve(lambda path, key: (200, HANDLES) if "/v1/" not in path else (status, PAGE))
-    assert main([*COMMANDS["check"], "--url", url]) == code
+    assert main([*COMMANDS["check"], "--base-url", url]) == code
     assert str(status) in one_line(capsys)
