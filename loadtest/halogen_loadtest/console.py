@@ -1,5 +1,7 @@
 """What a run prints when it is over."""
 
+import os
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -8,6 +10,18 @@ from halogen_loadtest.report.markup import visible
 from halogen_loadtest.report.wording import rows_of
 from halogen_loadtest.result import Result
 from halogen_loadtest.verdict import Exit
+
+
+class Terminal(Console):
+    """A console whose reader may leave (`run ... | head`): the run goes on, and so do its reports.
+
+    Rich would end the process with exit code 1, which here means that a rule was broken.
+    """
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
 
 _COLOURS = {"held": "green", "BROKEN": "bold red", "MISSED": "yellow", "not tried": "dim"}
 _LINES = {

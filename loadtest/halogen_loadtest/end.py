@@ -5,9 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from rich.console import Console
-
-from halogen_loadtest.console import show
+from halogen_loadtest.console import Terminal, show
 from halogen_loadtest.ledger import Generator
 from halogen_loadtest.report.written import write
 from halogen_loadtest.result import Result
@@ -32,7 +30,7 @@ def conclude(run: Run) -> Exit:
 def _told(run: Run) -> Exit:
     run.concluded = True
     result = result_of(run)
-    show(Console(stderr=False), result)
+    show(Terminal(), result)
     if run.settings.report:
         try:
             write(result, Path(run.settings.report))

@@ -9,9 +9,9 @@ import gevent
 from locust import events
 from locust.env import Environment
 from locust.runners import MasterRunner, WorkerRunner
-from rich.console import Console
 
 from halogen_loadtest import options
+from halogen_loadtest.console import Terminal
 from halogen_loadtest.display import Display
 from halogen_loadtest.end import conclude
 from halogen_loadtest.run import MESSAGE, Run, run_of
@@ -73,7 +73,7 @@ def _start(environment: Environment, **_: Any) -> None:
     if not run.is_worker:
         run.look()
         if id(environment) not in _DISPLAYS:
-            _DISPLAYS[id(environment)] = Display(run, Console())
+            _DISPLAYS[id(environment)] = Display(run, Terminal())
             gevent.spawn(_DISPLAYS[id(environment)].show)
             gevent.spawn(run.watch)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 from halogen_loadtest.cli import main
 from halogen_loadtest.target import Target, TargetLost
-from tests.launched import begin, load, simulator, wait_for_names
+from tests.launched import ENVIRONMENT, begin, command, load, simulator, wait_for_names
 
 SMALL = ("--users=1", "--iterations=1", "--forks=2", "--depth=2", "--history-tokens=60")
 
@@ -185,4 +187,22 @@ def test_told_to_end_it_still_reports(tmp_path: Path) -> None:
         process.terminate()
         text, _ = process.communicate(timeout=60)
     assert process.returncode == 0, text
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_reader_that_leaves_does_not_end_the_run(tmp_path: Path) -> None:
+    """``halogen-loadtest run ... | head``: the verdict is the run's, and the report is written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with simulator() as server, os.fdopen(writing, "wb") as nobody:
+        ended = subprocess.run(
+            command("run", server.url, *SMALL, "--report", str(tmp_path)),
+            env=ENVIRONMENT,
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+    assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "report.html").exists()

@@ -2,6 +2,8 @@
 play agents' traffic."""
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -72,10 +74,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     run: Callable[[argparse.Namespace], int] = options.run
     try:
-        return run(options)
+        code = run(options)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("halogen-simulator: interrupted", file=sys.stderr)
-        return 130
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader has left (`faults | head`), and nobody wants the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 def _serve_arguments(parser: argparse.ArgumentParser) -> None:

@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     action: Callable[[argparse.Namespace], int] = args.fleet_action
     try:
         return action(args)
+    except BrokenPipeError:
+        raise  # nothing is wrong: the reader has left
     except (ValueError, ProfileError, OSError, TargetLost) as error:
         print(f"halogen-simulator fleet: {error}", file=sys.stderr)
         return TARGET_LOST if isinstance(error, TargetLost) else USAGE

@@ -10,12 +10,13 @@ from rich.table import Table
 from halogen_simulator.fleet.record import Figures
 from halogen_simulator.fleet.trials import Outcomes, Spread, Trial
 from halogen_simulator.profile import Profile
+from halogen_simulator.terminal import Terminal
 
 
 def console() -> Console:
     """Where tables go: a file gets the whole width they need."""
-    there = Console()
-    return there if there.is_terminal else Console(width=_FILE_WIDTH)
+    there = Terminal()
+    return there if there.is_terminal else Terminal(width=_FILE_WIDTH)
 
 
 def comparison(columns: dict[str, Figures], profile: Profile) -> Table:

@@ -76,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
         Origin.parse(options.base_url)
         code: int = options.harness(options)
         return code
+    except BrokenPipeError:
+        raise  # nothing is wrong: the reader has left
     except (ValueError, OSError, ToolsError, TranscriptError, CannotPlay) as error:
         print(f"halogen-simulator harness: {error}", file=sys.stderr)
         return error.code if isinstance(error, CannotPlay) else USAGE

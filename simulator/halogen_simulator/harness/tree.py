@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from halogen_simulator.harness.lineage import Knot
+from halogen_simulator.terminal import Terminal
 
 WIDTH = 110
 BAR = 10
@@ -37,7 +38,7 @@ def drawn(knots: Sequence[Knot], here: str | None = None) -> Tree:
 
 def show(tree: Tree, out: TextIO) -> None:
     """Print it; coloured on a terminal."""
-    Console(file=out, width=None if out.isatty() else WIDTH, highlight=False).print(
+    Terminal(file=out, width=None if out.isatty() else WIDTH, highlight=False).print(
         tree, soft_wrap=True
     )
 

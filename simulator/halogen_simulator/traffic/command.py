@@ -99,11 +99,11 @@ def _traffic(options: argparse.Namespace) -> int:
     if options.base_url:
         return _play(options, records, hints=True)
     lines = "".join(record.line() for record in records)
+    if not options.out:
+        sys.stdout.write(lines)
+        return 0
     try:
-        if options.out:
-            options.out.write_text(lines, "utf-8")
-        else:
-            sys.stdout.write(lines)
+        options.out.write_text(lines, "utf-8")
     except OSError as error:
         return wrong(f"cannot write {options.out}: {error}")
     return 0

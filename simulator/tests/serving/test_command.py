@@ -24,6 +24,33 @@ ENVIRONMENT = {
 }
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["faults", "--json"],
+        ["traffic"],
+        ["fleet", "run", "--programs", "2", "--turns", "2"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_reader_that_leaves_is_no_mistake(arguments: list[str]) -> None:
+    """``halogen-simulator faults | head``: no traceback, no complaint."""
+    ends = os.pipe()
+    os.close(ends[0])
+    with os.fdopen(ends[1], "wb") as nobody:
+        ended = subprocess.run(
+            [*COMMAND, *arguments],
+            env=ENVIRONMENT,
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.stderr == ""
+    assert ended.returncode == 128 + signal.SIGPIPE
+
+
 @contextmanager
 def serving(*options: str, **settings: str) -> Iterator[httpx.Client]:
     """A server on a free port for as long as the block runs; its first line gives the address."""
