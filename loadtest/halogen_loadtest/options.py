@@ -116,10 +116,11 @@ class _Adds(Protocol):
     def add_argument(self, *names: str, **how: Any) -> Any: ...
 
 
-def _shown(default: object) -> str:
+def _shown(default: object, choices: object) -> str:
+    """Numbers short, and a text that is free to choose in quotation marks."""
     if isinstance(default, float):
         return f"{default:g}"
-    return f'"{default}"' if default == "default" else str(default)
+    return f'"{default}"' if isinstance(default, str) and choices is None else str(default)
 
 
 def add_to(parser: _Adds, groups: Iterable[tuple[str | None, _Adds]] = ()) -> None:
@@ -132,8 +133,8 @@ def add_to(parser: _Adds, groups: Iterable[tuple[str | None, _Adds]] = ()) -> No
         if isinstance(default, bool):
             home.add_argument(spelled(one.name), action="store_true", help=text)
             continue
-        shown = f"{text} ({_shown(default)})" if default and "(0:" not in text else text
         choices = one.metadata.get("choices")
+        shown = f"{text} ({_shown(default, choices)})" if default and "(0:" not in text else text
         home.add_argument(
             spelled(one.name),
             type=type(default),

@@ -2,8 +2,6 @@
 play agents' traffic."""
 
 import argparse
-import os
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,10 +14,10 @@ import shtab
 from halogen_reference import __version__
 from halogen_reference.command import EXIT_CODES as SERVERS_EXIT_CODES
 from halogen_reference.command import port
-from halogen_simulator.profile import packaged
+from halogen_simulator import profile
 from halogen_simulator.state import BYTES_PER_TOKEN
 from halogen_simulator.traffic import command as traffic
-from halogen_simulator.values import EXIT_CODES, at_least_one, seconds, wrong
+from halogen_simulator.values import EXIT_CODES, at_least_one, seconds, while_read, wrong
 
 if TYPE_CHECKING:
     from halogen_simulator.pace import Pace
@@ -74,16 +72,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     run: Callable[[argparse.Namespace], int] = options.run
     try:
-        code = run(options)
-        sys.stdout.flush()
-        return code
+        return while_read(lambda: run(options))
     except KeyboardInterrupt:
         print("halogen-simulator: interrupted", file=sys.stderr)
-        return 128 + signal.SIGINT
-    except BrokenPipeError:
-        # The reader has left (`faults | head`), and nobody wants the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+        return 130
 
 
 def _serve_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,11 +93,12 @@ def _serve_arguments(parser: argparse.ArgumentParser) -> None:
     add("--fault", metavar="ID", help="make one mistake on purpose; 'faults' lists them")
     add("--test-controls", action="store_true", help="offer POST /simulator/clock and the like")
     add("--slots", type=at_least_one, metavar="N", help="replies at once (8, or HALOGEN_KV_SLOTS)")
+    profiles = ", ".join(profile.packaged())
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument(
         "--profile",
         metavar="NAME|FILE",
-        help=f"what the server costs: a JSON file, or one of {', '.join(packaged())} (none)",
+        help=f"what the server costs: a JSON file, or one of {profiles} (none)",
     )
     pace.add_argument("--token-s", type=seconds, metavar="S", help="seconds for every token (0)")
     parser.set_defaults(run=_serve)
@@ -119,7 +112,6 @@ def _serve(options: argparse.Namespace) -> int:
     from halogen_simulator.assembly import assemble
     from halogen_simulator.engine import Character
     from halogen_simulator.faults.table import FAULTS
-    from halogen_simulator.profile import ProfileError
     from halogen_simulator.script import Script, ScriptError, load
 
     fault = FAULTS.get(options.fault) if options.fault else None
@@ -139,7 +131,7 @@ def _serve(options: argparse.Namespace) -> int:
         controls = options.test_controls
         simulator = assemble(chosen, character, fault=fault, test_controls=controls)
         listener = listen(chosen.host, chosen.port if options.port is None else options.port)
-    except (SettingError, ScriptError, ProfileError) as error:
+    except (SettingError, ScriptError, profile.ProfileError) as error:
         return wrong(str(error))
     serve(simulator.app, listener, "halogen-simulator:")
     return 0
@@ -148,13 +140,12 @@ def _serve(options: argparse.Namespace) -> int:
 def _pace(options: argparse.Namespace) -> "Pace | None":
     from halogen_simulator.machine import Machine
     from halogen_simulator.pace import SteadyPace
-    from halogen_simulator.profile import load
 
     if options.token_s:
         return SteadyPace(options.token_s, BYTES_PER_TOKEN)
     if options.profile in (None, "none"):
         return None
-    return Machine(load(options.profile))
+    return Machine(profile.load(options.profile))
 
 
 def _faults(options: argparse.Namespace) -> int:

@@ -1,7 +1,10 @@
 """Values of the command line, exit codes, and what is said of what cannot be used."""
 
 import argparse
+import os
+import signal
 import sys
+from collections.abc import Callable
 
 USAGE, TARGET_LOST = 2, 3
 EXIT_CODES = """\
@@ -20,6 +23,18 @@ def wrong(message: str, code: int = USAGE) -> int:
     """Say on standard error what is wrong. Returns the exit code for it."""
     print(f"halogen-simulator: {message}", file=sys.stderr)
     return code
+
+
+def while_read(run: Callable[[], int]) -> int:
+    """Run a command for as long as somebody reads what it prints (`faults | head`). Returns its
+    exit code, or that of a program which a closed pipe has ended."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 def wants_a_key(given: bool) -> str:

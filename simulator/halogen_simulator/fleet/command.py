@@ -20,6 +20,7 @@ from halogen_simulator.values import (
     USAGE,
     at_least_one,
     some_seconds,
+    while_read,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     """The sub-command as a program of its own."""
     parser = argparse.ArgumentParser("halogen-simulator fleet")
     add_arguments(parser)
-    return run(parser.parse_args(arguments))
+    args = parser.parse_args(arguments)
+    return while_read(lambda: run(args))
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
